@@ -1,0 +1,182 @@
+/**
+ * The message body, version 1: a CloudEvents 1.0 event in structured JSON. It is a reference with evidence (which object,
+ * what was seen, why it is sent), never an object's body and never anything secret.
+ */
+import * as z from 'zod';
+import { isDnsLabel } from './resource.ts';
+
+export const RECONCILE_TYPE = 'dev.dogwatch.reconcile.v1';
+
+/** Largest body we send, in bytes of UTF-8. SQS takes 1 MiB; a reference needs a fraction of this. */
+export const ENVELOPE_MAX_BYTES = 4096;
+
+/** How many failed attempts a message remembers; older ones are forgotten first. */
+export const HISTORY_MAX = 10;
+
+/** Why a message was sent. Each has its lane and its mustRun: see {@link REASONS}. */
+export type Reason = keyof typeof REASONS;
+
+/** The queue a message travels on: changes on the live one, repairs on the bulk one. */
+export type Lane = 'live' | 'bulk';
+
+/**
+ * The table of reasons. `mustRun`: the settled test does not apply. A `retry` keeps the lane it came from and carries
+ * mustRun; a `sweep` of an overdue object is mustRun although the table says false.
+ */
+export const REASONS = {
+  created: { lane: 'live', mustRun: false },
+  'generation-changed': { lane: 'live', mustRun: false },
+  deleting: { lane: 'live', mustRun: false },
+  deleted: { lane: 'live', mustRun: false },
+  resumed: { lane: 'live', mustRun: false },
+  'child-changed': { lane: 'live', mustRun: true },
+  requeue: { lane: 'live', mustRun: true },
+  sweep: { lane: 'bulk', mustRun: false },
+  resync: { lane: 'bulk', mustRun: true },
+  manual: { lane: 'bulk', mustRun: true },
+  replay: { lane: 'bulk', mustRun: true },
+  retry: { lane: 'live', mustRun: false },
+} as const satisfies Record<string, { lane: Lane; mustRun: boolean }>;
+
+const instant = z.iso.datetime({ offset: false });
+const resourceVersion = z.string().regex(/^[0-9]+$/, 'must be decimal digits');
+const attempt = z.int().min(1);
+
+/** One failed attempt: which (from 1), when, and the code of its error. */
+const failedAttempt = z.looseObject({ attempt, at: instant, code: z.string() });
+
+/** What a dead letter says about itself. `message` is cut; no field holds an object's body. */
+const diagnosis = z.looseObject({
+  code: z.string(),
+  errorClass: z.string(),
+  httpStatus: z.int().optional(),
+  httpReason: z.string().optional(),
+  message: z.string(),
+  attempts: z.array(failedAttempt),
+  generationSeen: z.int().optional(),
+  functionVersion: z.string(),
+  firstSeenAt: instant,
+  deadLetteredAt: instant,
+});
+
+const replay = z.looseObject({ count: z.int().min(1), of: z.string(), by: z.string(), at: instant });
+
+const data = z.looseObject({
+  cluster: z.string().refine(isDnsLabel, 'must be a DNS label'),
+  group: z.string(),
+  version: z.string().min(1),
+  plural: z.string().min(1),
+  kind: z.string().min(1),
+  namespace: z.string().min(1).optional(),
+  name: z.string().min(1),
+  uid: z.string().min(1).optional(),
+  resourceVersion: resourceVersion.optional(),
+  generation: z.int().min(0).optional(),
+  reason: z.enum(Object.keys(REASONS) as [Reason, ...Reason[]]),
+  mustRun: z.boolean(),
+  attempt,
+  firstSeenAt: instant,
+  heldSeconds: z.number().min(0).optional(),
+  notBefore: instant.optional(),
+  lane: z.enum(['live', 'bulk']).optional(),
+  history: z.array(failedAttempt).optional(),
+  diagnosis: diagnosis.optional(),
+  replay: replay.optional(),
+});
+
+const envelope = z.looseObject({
+  specversion: z.literal('1.0'),
+  id: z.string().min(1),
+  type: z.literal(RECONCILE_TYPE),
+  source: z.string(),
+  subject: z.string(),
+  time: instant,
+  traceparent: z.string().optional(),
+  data,
+});
+
+export type Envelope = z.infer<typeof envelope>;
+export type EnvelopeData = z.infer<typeof data>;
+export type Diagnosis = z.infer<typeof diagnosis>;
+export type FailedAttempt = z.infer<typeof failedAttempt>;
+
+/** What an envelope needs besides its data: who sends it, when, and on which trace. */
+export interface EnvelopeFrame {
+  /** Unique for every send, also of a retry. */
+  readonly id: string;
+  readonly now: Date;
+  /** W3C trace context of the change that started it; carried through retries. */
+  readonly traceparent?: string | undefined;
+}
+
+/** The envelope around `data`. Pure: id and time come in `frame`. */
+export function buildEnvelope(content: EnvelopeData, frame: EnvelopeFrame): Envelope {
+  const place = `${content.namespace ?? ''}/${content.name}`;
+  return {
+    specversion: '1.0',
+    id: frame.id,
+    type: RECONCILE_TYPE,
+    source: `/clusters/${content.cluster}`,
+    subject: `${content.group}/${content.version}/${content.plural}/${place}`,
+    time: frame.now.toISOString(),
+    ...(frame.traceparent === undefined ? {} : { traceparent: frame.traceparent }),
+    data: content,
+  };
+}
+
+/**
+ * The body as it is sent: JSON in which every character is one that SQS takes. SQS refuses most control characters (JSON
+ * escapes those by itself) and U+FFFE, U+FFFF and lone surrogates (escaped here), so any string survives the round trip.
+ *
+ * @throws RangeError over {@link ENVELOPE_MAX_BYTES}; cut the diagnosis or the history first
+ * @see SQS SendMessage, the list of allowed Unicode characters
+ */
+export function encodeEnvelope(content: Envelope): string {
+  const body = escapeForSqs(JSON.stringify(content));
+  const bytes = byteSize(body);
+  if (bytes > ENVELOPE_MAX_BYTES) {
+    throw new RangeError(`envelope of ${content.subject} has ${bytes} bytes; at most ${ENVELOPE_MAX_BYTES} are sent`);
+  }
+  return body;
+}
+
+/** Bytes of UTF-8, which is how SQS counts. */
+export function byteSize(text: string): number {
+  return new TextEncoder().encode(text).length;
+}
+
+/** JSON text with the code units that SQS refuses written as \u escapes; the value it parses to stays the same. */
+export function escapeForSqs(json: string): string {
+  return json.replace(/[\u007f-\u009f\ufffe\uffff]|\p{Surrogate}/gu, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+/**
+ * What a body turned out to be.
+ * - `reconcile`: an envelope of ours, unknown fields kept
+ * - `newer`: a type of ours that this release does not know; it waits for a newer function
+ * - `foreign`: anything else; `reason` says what is wrong, without quoting the body
+ */
+export type Decoded =
+  | { readonly kind: 'reconcile'; readonly envelope: Envelope }
+  | { readonly kind: 'newer'; readonly type: string }
+  | { readonly kind: 'foreign'; readonly reason: string };
+
+/** Never throws: every text is one of the three kinds of {@link Decoded}. */
+export function decodeEnvelope(body: string): Decoded {
+  let json: unknown;
+  try {
+    json = JSON.parse(body);
+  } catch {
+    return { kind: 'foreign', reason: 'body is not JSON' };
+  }
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) return { kind: 'foreign', reason: 'body is not a JSON object' };
+  const type = (json as Record<string, unknown>)['type'];
+  if (typeof type !== 'string') return { kind: 'foreign', reason: 'body has no CloudEvents type' };
+  if (type !== RECONCILE_TYPE) {
+    return type.startsWith('dev.dogwatch.') ? { kind: 'newer', type } : { kind: 'foreign', reason: 'CloudEvents type is not ours' };
+  }
+  const parsed = envelope.safeParse(json);
+  if (parsed.success) return { kind: 'reconcile', envelope: parsed.data };
+  const issue = parsed.error.issues[0];
+  return { kind: 'foreign', reason: `field ${issue?.path.join('.') || '(root)'}: ${issue?.message ?? 'invalid'}` };
+}

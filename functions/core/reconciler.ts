@@ -1,0 +1,125 @@
+/**
+ * What a user writes: one reconciler a kind. It reads, thinks and returns a {@link Plan}; the framework does every write,
+ * so that ownership, ordering, conflicts and retries are right once.
+ *
+ * A reconciler sees the object as it is now, never an event: it must come to the same Plan however often and for whatever
+ * reason it runs.
+ */
+import type { ObjectMetadata } from '../../events/observed-object.ts';
+import { groupKind, type ObjectAddress, type ResourceKey, type ResourceType } from '../../events/resource.ts';
+import { ConfigError } from './errors.ts';
+import type { ResourceDefinition } from './resource-definition.ts';
+
+/** Any object as the API server has it. */
+export interface KubernetesObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: ObjectMetadata;
+  readonly [field: string]: unknown;
+}
+
+/** An object of a kind of ours, validated and frozen. */
+export interface CustomObject<Spec, Status> {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: ObjectMetadata;
+  readonly spec: Spec;
+  /** What our last confirmed run wrote; absent before the first. */
+  readonly status?: Partial<Status> | undefined;
+}
+
+/** An object that should exist: name, and whatever fields we want to own. Owner reference and labels of ours are added. */
+export interface PlannedObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+  readonly [field: string]: unknown;
+}
+
+/** A condition as the author sets it; its times and generation are the framework's. */
+export interface PlannedCondition {
+  /** Ready, or a type of the author's own; never Stalled, which is the framework's. */
+  readonly type: string;
+  readonly status: 'True' | 'False' | 'Unknown';
+  /** CamelCase word, e.g. `QuotaExceeded`; matches `^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$`, at most 1,024 characters. */
+  readonly reason: string;
+  readonly message?: string;
+}
+
+/** What should be so. Children that carry our owner label and are not in `apply` any more are deleted. */
+export interface Plan<Status = unknown> {
+  readonly apply?: readonly PlannedObject[];
+  readonly status: Status;
+  /** Without a Ready condition, Ready=True with reason Reconciled is written. */
+  readonly conditions?: readonly PlannedCondition[];
+}
+
+/** Reads any object of the same cluster, frozen; undefined where it is absent. */
+export type Read = (type: ResourceType, at: ObjectAddress) => Promise<KubernetesObject | undefined>;
+
+/** The reconciler's own log lines; key, uid and attempt are added to each. */
+export interface ReconcilerLog {
+  info(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
+}
+
+export interface ReconcileInput<Spec, Status> {
+  readonly key: ResourceKey;
+  readonly object: CustomObject<Spec, Status>;
+  readonly read: Read;
+  /** The time of this run; use it instead of the clock. */
+  readonly now: Date;
+  readonly log: ReconcilerLog;
+  /** Aborted when the record's deadline passes; hand it to every call that leaves the process. */
+  readonly signal: AbortSignal;
+}
+
+/** A right that the Plan hands on to others, which RBAC therefore wants us to hold (or to be allowed to `bind`). */
+export interface Grant {
+  readonly kind: 'ClusterRole' | 'Role';
+  readonly name: string;
+}
+
+/** Declares that a Plan binds subjects to the ClusterRole `name`. */
+export function clusterRole(name: string): Grant {
+  return { kind: 'ClusterRole', name };
+}
+
+export interface ReconcilerDeclaration<Spec, Status> {
+  readonly resource: ResourceDefinition<Spec, Status>;
+  /** Raise it when the code must run again over objects that are settled. An integer of 1 or more; 1 if left out. */
+  readonly revision?: number;
+  /** Every kind that a Plan applies; a Plan with any other kind is refused. */
+  readonly owns?: readonly ResourceType[];
+  readonly grants?: readonly Grant[];
+  readonly reconcile: (input: ReconcileInput<Spec, Status>) => Promise<Plan<Status>>;
+}
+
+export type Reconciler<Spec = unknown, Status = unknown> = Required<ReconcilerDeclaration<Spec, Status>>;
+
+const KNOWN_FIELDS = new Set(['resource', 'revision', 'owns', 'grants', 'reconcile']);
+
+/**
+ * A reconciler ready to be listed in `functions/reconcilers/index.ts`.
+ *
+ * @throws ConfigError for an unknown field, a revision that is no integer of 1 or more, or a kind owned twice
+ */
+export function defineReconciler<Spec, Status>(declaration: ReconcilerDeclaration<Spec, Status>): Reconciler<Spec, Status> {
+  const { kind } = declaration.resource;
+  for (const field of Object.keys(declaration)) {
+    if (!KNOWN_FIELDS.has(field)) throw new ConfigError('unknown-field', `reconciler of ${kind}: unknown field ${field}`);
+  }
+  const { revision = 1, owns = [], grants = [] } = declaration;
+  if (!Number.isSafeInteger(revision) || revision < 1) {
+    throw new ConfigError('bad-revision', `reconciler of ${kind}: revision ${revision} is not an integer of 1 or more`);
+  }
+  const kinds = owns.map(groupKind);
+  const twice = kinds.find((name, at) => kinds.indexOf(name) !== at);
+  if (twice !== undefined) throw new ConfigError('owned-twice', `reconciler of ${kind}: owns ${twice} twice`);
+  return { ...declaration, revision, owns, grants };
+}
