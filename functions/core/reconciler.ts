@@ -97,7 +97,7 @@ export interface ReconcilerDeclaration<Spec, Status> {
   /** Every kind that a Plan applies; a Plan with any other kind is refused. */
   readonly owns?: readonly ResourceType[];
   readonly grants?: readonly Grant[];
-  readonly reconcile: (input: ReconcileInput<Spec, Status>) => Promise<Plan<Status>>;
+  reconcile(input: ReconcileInput<Spec, Status>): Promise<Plan<Status>>;
 }
 
 export type Reconciler<Spec = unknown, Status = unknown> = Required<ReconcilerDeclaration<Spec, Status>>;

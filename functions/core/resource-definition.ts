@@ -2,7 +2,7 @@
  * A kind as its author declares it: one definition yields the TypeScript types, the validation of what was read and of
  * what a Plan says, and the CustomResourceDefinition (`custom-resource-definition.ts`).
  */
-import type * as z from 'zod';
+import * as z from 'zod';
 import type { ResourceType } from '../../events/resource.ts';
 import { ConfigError } from './errors.ts';
 
@@ -25,34 +25,45 @@ export interface ResourceDefinition<Spec = unknown, Status = unknown> extends Re
   readonly columns: readonly PrinterColumn[];
 }
 
-export interface ResourceDeclaration<SpecSchema extends z.ZodType, StatusSchema extends z.ZodType> extends ResourceType {
+/** What an author writes; `spec` and `status` are `z.object(...)`. */
+export interface ResourceDeclaration<Spec, Status> extends ResourceType {
   readonly singular?: string;
   readonly shortNames?: readonly string[];
-  readonly spec: SpecSchema;
-  readonly status: StatusSchema;
+  readonly spec: z.ZodType<Spec>;
+  readonly status: z.ZodType<Status>;
   readonly columns?: readonly PrinterColumn[];
 }
 
 /** Fields of status that the framework writes; a status schema may not declare them. */
-export const RESERVED_STATUS_FIELDS = ['observedGeneration', 'observedRevision', 'conditions', 'nextReconcileTime', 'childrenDigest'] as const;
+export const RESERVED_STATUS_FIELDS = [
+  'observedGeneration',
+  'observedRevision',
+  'conditions',
+  'nextReconcileTime',
+  'childrenDigest',
+] as const;
 
 /**
  * The definition of a kind of ours.
  *
- * @throws ConfigError for a reserved status field, naming it
+ * @throws ConfigError if a schema is no `z.object(...)`, or for a reserved status field, naming it
  */
-export function defineResource<SpecSchema extends z.ZodObject, StatusSchema extends z.ZodObject>(
-  declaration: ResourceDeclaration<SpecSchema, StatusSchema>,
-): ResourceDefinition<z.infer<SpecSchema>, z.infer<StatusSchema>> {
+export function defineResource<Spec, Status>(declaration: ResourceDeclaration<Spec, Status>): ResourceDefinition<Spec, Status> {
+  const { kind, spec, status } = declaration;
+  if (!(spec instanceof z.ZodObject)) throw new ConfigError('schema-no-object', `${kind}: spec is not a z.object(...)`);
+  if (!(status instanceof z.ZodObject)) throw new ConfigError('schema-no-object', `${kind}: status is not a z.object(...)`);
   for (const field of RESERVED_STATUS_FIELDS) {
-    if (field in declaration.status.shape) {
-      throw new ConfigError('reserved-status-field', `status field ${field} of ${declaration.kind} is written by the framework; take it out of the schema`);
+    if (field in status.shape) {
+      throw new ConfigError(
+        'reserved-status-field',
+        `${kind}: status field ${field} is written by the framework; take it out of the schema`,
+      );
     }
   }
   return {
     ...declaration,
-    singular: declaration.singular ?? declaration.kind.toLowerCase(),
+    singular: declaration.singular ?? kind.toLowerCase(),
     shortNames: declaration.shortNames ?? [],
     columns: declaration.columns ?? [],
-  } as ResourceDefinition<z.infer<SpecSchema>, z.infer<StatusSchema>>;
+  };
 }
