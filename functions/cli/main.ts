@@ -1,0 +1,94 @@
+/**
+ * The command line: one file a command, loaded when it is called. Exit codes: 0 fine, 1 a problem was found, 2 wrong
+ * arguments or configuration. A user's mistake is one line on stderr, never a stack trace.
+ */
+import { Command, CommanderError } from 'commander';
+import { ConfigError, DogwatchError } from '../core/errors.ts';
+
+/** What a command hands back; `undefined` counts as 0. */
+export type ExitCode = 0 | 1 | 2;
+
+/**
+ * Runs one command line and resolves to its exit code. Output goes to stdout and stderr of this process.
+ *
+ * @param argv  the words after the program's name
+ */
+export async function main(argv: readonly string[]): Promise<ExitCode> {
+  let exitCode: ExitCode = 0;
+  const program = createProgram((code) => {
+    exitCode = code;
+  });
+  try {
+    await program.parseAsync(argv, { from: 'user' });
+    return exitCode;
+  } catch (error) {
+    return reportFailure(error);
+  }
+}
+
+function createProgram(finish: (code: ExitCode) => void): Command {
+  const program = new Command('dogwatch')
+    .description('Kubernetes controllers whose worker is a Lambda function and whose work queue is SQS.')
+    .exitOverride()
+    .showHelpAfterError('(dogwatch --help lists the commands)');
+
+  program
+    .command('watch')
+    .description('watch every cluster of the registry and send what matters to the queues, until stopped')
+    .action(async () => {
+      const { watch } = await import('./watch.ts');
+      finish(await watch(process.env));
+    });
+
+  program
+    .command('run')
+    .description('run the built function on this machine, fed from the queues as Lambda would feed it, until stopped')
+    .option('--timeout <seconds>', 'function time-out, 1 to 900', integerBetween(1, 900), 30)
+    .option('--batch-size <count>', 'records an invocation, 1 to 10', integerBetween(1, 10), 10)
+    .option('--concurrency <count>', 'invocations at once for each queue, 1 to 100', integerBetween(1, 100), 2)
+    .option('--artifact <file>', 'run this zip or folder instead of building one')
+    .action(async (options: { timeout: number; batchSize: number; concurrency: number; artifact?: string }) => {
+      const { run } = await import('./run.ts');
+      finish(await run(process.env, options));
+    });
+
+  program
+    .command('crds')
+    .description('print the CustomResourceDefinitions of the reconcilers as YAML')
+    .option('--out <dir>', 'write a file for each instead')
+    .option('--apply', 'apply them to a cluster of the registry and wait until they are served')
+    .option('--cluster <name>', 'the cluster for --apply')
+    .action(async (options: { out?: string; apply?: boolean; cluster?: string }) => {
+      const { crds } = await import('./crds.ts');
+      finish(await crds(process.env, options));
+    });
+
+  for (const command of program.commands) command.exitOverride();
+  return program;
+}
+
+/** A parser for an option that is a whole number within bounds; commander turns its error into a usage error. */
+function integerBetween(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (/^[0-9]+$/.test(text) && value >= least && value <= most) return value;
+    throw new CommanderError(2, 'dogwatch.badNumber', `error: ${JSON.stringify(text)} is not a whole number from ${least} to ${most}`);
+  };
+}
+
+function reportFailure(error: unknown): ExitCode {
+  if (error instanceof CommanderError) {
+    if (error.code === 'dogwatch.badNumber') console.error(error.message);
+    return error.exitCode === 0 ? 0 : 2;
+  }
+  if (error instanceof ConfigError) {
+    console.error(`dogwatch: ${error.message}`);
+    return 2;
+  }
+  if (error instanceof DogwatchError) {
+    const facts = Object.entries(error.facts).map(([name, value]) => `${name}=${value}`);
+    console.error(`dogwatch: ${error.message}${facts.length === 0 ? '' : ` (${facts.join(', ')})`}`);
+    return 1;
+  }
+  throw error;
+}
