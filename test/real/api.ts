@@ -81,7 +81,12 @@ export function connectApi(server: { readonly url: string; readonly caFile: stri
  *
  * @throws Error naming `what` after `withinMs`, with the last value that `probe` saw fit to mention
  */
-export async function until<T>(what: string, probe: () => Promise<T | undefined> | T | undefined, withinMs = 30_000, everyMs = 100): Promise<T> {
+export async function until<T>(
+  what: string,
+  probe: () => Promise<T | undefined> | T | undefined,
+  withinMs = 30_000,
+  everyMs = 100,
+): Promise<T> {
   const deadline = Date.now() + withinMs;
   for (;;) {
     const value = await probe();

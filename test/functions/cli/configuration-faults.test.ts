@@ -1,0 +1,129 @@
+/** A wrong configuration ends `watch` and `run` with exit code 2 and one line, before a message is touched. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+
+const dir = mkdtempSync(join(tmpdir(), 'dogwatch-faults-'));
+after(() => rmSync(dir, { recursive: true, force: true }));
+
+const KUBECONFIG = JSON.stringify({
+  apiVersion: 'v1',
+  kind: 'Config',
+  'current-context': 'good',
+  clusters: [{ name: 'c', cluster: { server: 'https://127.0.0.1:1' } }],
+  users: [{ name: 'u', user: { token: 'secret-token' } }],
+  contexts: [{ name: 'good', context: { cluster: 'c', user: 'u' } }],
+});
+
+interface Fault {
+  readonly name: string;
+  /** Text of the registry; undefined: there is none. */
+  readonly registry: string | undefined;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly says: readonly RegExp[];
+}
+
+const FAULTS: readonly Fault[] = [
+  { name: 'a registry that is absent', registry: undefined, says: [/registry\.yml/] },
+  { name: 'a registry that does not parse', registry: 'clusters: [', says: [/registry\.yml/] },
+  { name: 'an unknown key', registry: 'clusters:\n  - name: east\n    kubeconfg: ./good.yaml\n', says: [/registry\.yml/, /kubeconfg/] },
+  {
+    name: 'a duplicate name',
+    registry: 'clusters:\n  - { name: east, kubeconfig: ./good.yaml }\n  - { name: east, kubeconfig: ./good.yaml }\n',
+    says: [/registry\.yml/, /east/],
+  },
+  {
+    name: 'a kubeconfig that is absent',
+    registry: 'clusters:\n  - { name: east, kubeconfig: ./none.yaml }\n',
+    says: [/none\.yaml/, /east/],
+  },
+  {
+    name: 'a context that the kubeconfig does not have',
+    registry: 'clusters:\n  - { name: east, kubeconfig: ./good.yaml, context: bad }\n',
+    says: [/good\.yaml/, /context/, /bad/],
+  },
+  {
+    name: 'an unknown variable',
+    registry: 'clusters:\n  - { name: east, kubeconfig: ./good.yaml }\n',
+    env: { DOGWATCH_QUEU_URL: 'x' },
+    says: [/DOGWATCH_QUEU_URL/],
+  },
+  {
+    name: 'a variable out of bounds',
+    registry: 'clusters:\n  - { name: east, kubeconfig: ./good.yaml }\n',
+    env: { DOGWATCH_WATCH_TIMEOUT_SECONDS: 'soon' },
+    says: [/DOGWATCH_WATCH_TIMEOUT_SECONDS/],
+  },
+];
+
+for (const command of ['watch', 'run'] as const) {
+  describe(`dogwatch ${command}`, () => {
+    for (const fault of FAULTS) {
+      it(`ends with 2 and one line for ${fault.name}`, async () => {
+        const registry = join(mkdtempSync(join(dir, 'case-')), 'registry.yml');
+        writeFileSync(join(registry, '..', 'good.yaml'), KUBECONFIG);
+        if (fault.registry !== undefined) writeFileSync(registry, fault.registry);
+        const ended = await dogwatch([command], {
+          DOGWATCH_CLUSTERS: registry,
+          DOGWATCH_QUEUE_URL: 'http://127.0.0.1:1/000000000000/work',
+          DOGWATCH_BULK_QUEUE_URL: 'http://127.0.0.1:1/000000000000/bulk',
+          DOGWATCH_DEAD_LETTER_QUEUE_URL: 'http://127.0.0.1:1/000000000000/dead',
+          DOGWATCH_HTTP_ADDRESS: '127.0.0.1:0',
+          AWS_REGION: 'us-east-1',
+          ...fault.env,
+        });
+        assert.equal(ended.code, 2, ended.output);
+        const lines = ended.output.trim().split('\n');
+        assert.equal(lines.length, 1, ended.output);
+        for (const pattern of fault.says) assert.match(lines[0] ?? '', pattern);
+        assert.doesNotMatch(ended.output, /secret-token/);
+      });
+    }
+  });
+}
+
+describe('dogwatch', () => {
+  it('lists its commands with --help and ends with 0', async () => {
+    const ended = await dogwatch(['--help'], {});
+    assert.equal(ended.code, 0);
+    for (const command of ['watch', 'run', 'crds']) assert.match(ended.output, new RegExp(`^ {2}${command}\\b`, 'm'));
+  });
+
+  for (const words of [
+    ['unknown'],
+    ['run', '--timeout', 'soon'],
+    ['crds', '--apply'],
+    ['crds', '--cluster', 'east'],
+    ['watch', '--nope'],
+  ]) {
+    it(`ends with 2 for: ${words.join(' ')}`, async () => {
+      const ended = await dogwatch(words, {});
+      assert.equal(ended.code, 2, ended.output);
+      assert.doesNotMatch(ended.output, /^\s+at /m);
+    });
+  }
+
+  it('prints the CRDs as YAML', async () => {
+    const ended = await dogwatch(['crds'], {});
+    assert.equal(ended.code, 0);
+    assert.match(ended.output, /^kind: CustomResourceDefinition$/m);
+    assert.match(ended.output, /name: tenants\.platform\.example/);
+  });
+});
+
+function dogwatch(words: readonly string[], env: Readonly<Record<string, string>>): Promise<{ code: number | null; output: string }> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, ['functions/cli/bin.js', ...words], { env: { PATH: process.env['PATH'] ?? '', ...env } });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        output += text;
+      });
+    }
+    child.once('error', reject);
+    child.once('close', (code) => resolve({ code, output }));
+  });
+}

@@ -1,0 +1,162 @@
+/**
+ * The whole product on real parts: control planes, ElasticMQ, the built bundles, watcher and `dogwatch run` each in a
+ * process of its own. One system a test file; everything in it ends with `stop`.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { build } from '../../infra/build.ts';
+import { type Lab, startLab } from '../../infra/local/start-lab.ts';
+import { type Api, connectApi, until } from './api.ts';
+import { type Depth, measureDepth } from './depth.ts';
+import { type RunningProcess, startProcess } from './process.ts';
+
+/** Short settings, so that a killed function's record comes back within a test. */
+export const FUNCTION_TIMEOUT_SECONDS = 5;
+
+export interface System {
+  readonly lab: Lab;
+  /** What both processes get as their environment. */
+  readonly env: Readonly<Record<string, string>>;
+  /** The first cluster's API as its admin. */
+  readonly api: Api;
+  readonly watcher: RunningProcess;
+  readonly functionHost: RunningProcess;
+  startWatcher(): Promise<RunningProcess>;
+  startFunction(): Promise<RunningProcess>;
+  /** kubectl against the first cluster; throws with its stderr when it fails. */
+  kubectl(words: readonly string[], input?: string): Promise<string>;
+  /** A metric of the running watcher, summed over its labels; 0 where it has none yet. */
+  metric(name: string, labels?: string): Promise<number>;
+  /** Body of /readyz. */
+  readyz(): Promise<string>;
+  /** Changes the environment of what is started from now on. */
+  override(env: Readonly<Record<string, string>>): void;
+  /** Applies the CRDs of the project's reconcilers to every cluster. */
+  applyCrds(): Promise<void>;
+  depth(queue: 'live' | 'bulk' | 'dead-letters'): Promise<Depth>;
+  /** Resolves when nothing is pending, in flight or delayed in the work queues. */
+  drained(withinMs?: number): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface SystemOptions {
+  readonly clusters?: readonly string[];
+  /** Builds with another list of reconcilers; a path from the project's root. */
+  readonly reconcilers?: string;
+  /** Neither process is started; the test starts what it wants. */
+  readonly idle?: boolean;
+  /** Additional environment of both processes. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly visibilitySeconds?: number;
+  readonly maxReceiveCount?: number;
+  /** YAML of CRDs to apply instead of those of the project's own reconcilers; empty for none. */
+  readonly crds?: string;
+}
+
+/** Starts a system. @throws whatever kept a part from starting, after stopping what had started */
+export async function startSystem(options: SystemOptions = {}): Promise<System> {
+  const clusters = options.clusters ?? ['east'];
+  const dist = mkdtempSync(join(tmpdir(), 'dogwatch-dist-'));
+  const [lab] = await Promise.all([
+    startLab({
+      clusters,
+      auditLog: true,
+      visibilitySeconds: options.visibilitySeconds ?? 30,
+      maxReceiveCount: options.maxReceiveCount ?? 5,
+    }),
+    build({ out: dist, quiet: true, ...(options.reconcilers === undefined ? {} : { reconcilers: options.reconcilers }) }),
+  ]);
+  const env: Record<string, string> = {
+    ...lab.env,
+    DOGWATCH_HTTP_ADDRESS: '127.0.0.1:0',
+    DOGWATCH_RECORD_DEADLINE_SECONDS: '3',
+    ...options.env,
+  };
+  const plane = lab.clusters.get(clusters[0] ?? '');
+  if (plane === undefined) throw new Error('a system needs a cluster');
+  const api = connectApi(plane);
+  const running: RunningProcess[] = [];
+  let watcher: RunningProcess | undefined;
+  let functionHost: RunningProcess | undefined;
+  let httpUrl = '';
+
+  const system: System = {
+    lab,
+    env,
+    api,
+    get watcher() {
+      if (watcher === undefined) throw new Error('the watcher was not started');
+      return watcher;
+    },
+    get functionHost() {
+      if (functionHost === undefined) throw new Error('the function was not started');
+      return functionHost;
+    },
+    async startWatcher() {
+      watcher = startProcess([process.execPath, join(dist, 'watcher.cjs')], env);
+      running.push(watcher);
+      const line = await watcher.line(/"address":"/);
+      httpUrl = `http://${/"address":"([^"]+)"/.exec(line)?.[1]}`;
+      return watcher;
+    },
+    async startFunction() {
+      const words = ['run', '--timeout', String(FUNCTION_TIMEOUT_SECONDS), '--artifact', join(dist, 'reconcile.zip')];
+      functionHost = startProcess([process.execPath, 'functions/cli/bin.js', ...words], env);
+      running.push(functionHost);
+      await functionHost.line(/polling/);
+      return functionHost;
+    },
+    async kubectl(words, input) {
+      const done = await plane.kubectl([...words], input === undefined ? {} : { input });
+      if (done.code !== 0) throw new Error(`kubectl ${words.join(' ')} failed: ${done.stderr}`);
+      return done.stdout;
+    },
+    async metric(name, labels = '') {
+      const text = await (await fetch(`${httpUrl}/metrics`)).text();
+      const lines = text.split('\n').filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
+      return lines.filter((line) => line.includes(labels)).reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+    },
+    async readyz() {
+      return (await fetch(`${httpUrl}/readyz`)).text();
+    },
+    override(changed) {
+      Object.assign(env, changed);
+    },
+    applyCrds: () => applyCrds(env, clusters),
+    depth: (queue) => measureDepth(lab, queue),
+    async drained(withinMs = 60_000) {
+      await until(
+        'the work queues are empty',
+        async () => {
+          const [live, bulk] = await Promise.all([measureDepth(lab, 'live'), measureDepth(lab, 'bulk')]);
+          return live.total + bulk.total === 0 || undefined;
+        },
+        withinMs,
+      );
+    },
+    async stop() {
+      await Promise.all(running.map((one) => one.stop()));
+      api.close();
+      await lab.stop();
+      rmSync(dist, { recursive: true, force: true });
+    },
+  };
+  try {
+    if (options.crds === undefined) await applyCrds(env, clusters);
+    else if (options.crds !== '') await system.kubectl(['apply', '--server-side', '-f', '-'], options.crds);
+    if (options.idle !== true) await Promise.all([system.startWatcher(), system.startFunction()]);
+  } catch (error) {
+    await system.stop();
+    throw error;
+  }
+  return system;
+}
+
+async function applyCrds(env: Readonly<Record<string, string>>, clusters: readonly string[]): Promise<void> {
+  for (const cluster of clusters) {
+    const command = startProcess([process.execPath, 'functions/cli/bin.js', 'crds', '--apply', '--cluster', cluster], env);
+    const code = await command.exited;
+    if (code !== 0) throw new Error(`dogwatch crds --apply ended with ${code}:\n${command.lines.join('\n')}`);
+  }
+}
