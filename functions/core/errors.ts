@@ -54,9 +54,13 @@ export class ConfigError extends DogwatchError {
 /** The longest piece of somebody else's text that we keep, in characters. */
 export const FOREIGN_TEXT_MAX = 256;
 
-/** A foreign text cut to `max` UTF-16 units without leaving half of a surrogate pair; ill-formed halves become U+FFFD. */
+/**
+ * A foreign text cut to `max` UTF-16 units without leaving half of a surrogate pair; ill-formed halves become U+FFFD. What
+ * was cut ends in an ellipsis, which counts.
+ */
 export function cutText(text: string, max: number = FOREIGN_TEXT_MAX): string {
   if (text.length <= max) return text.toWellFormed();
+  if (max < 1) return '';
   const last = text.charCodeAt(max - 2);
   const end = last >= 0xd800 && last <= 0xdbff ? max - 2 : max - 1;
   return `${text.slice(0, end).toWellFormed()}…`;

@@ -1,0 +1,168 @@
+/**
+ * What a run came to, as a value. Whatever was thrown is sorted here, once, by class and code; what happens next is
+ * decided in `disposition.ts`.
+ */
+import { ConflictError, cutText, DogwatchError, TerminalError, TransientError } from './errors.ts';
+
+/** The longest `message` of a failure, in UTF-16 units. */
+export const FAILURE_MESSAGE_MAX = 512;
+
+/** A failure as it is written to a log line, a condition and a dead letter. */
+export interface Failure {
+  readonly code: string;
+  readonly errorClass: string;
+  /** At most {@link FAILURE_MESSAGE_MAX}: our own text with its facts, or the text of an error that is not ours. */
+  readonly message: string;
+  readonly httpStatus?: number;
+  readonly httpReason?: string;
+  readonly retryAfterSeconds?: number;
+}
+
+/**
+ * How a run that is finished ended. Each is a name in the log line and the metric.
+ * - `reconciled`: acted and confirmed
+ * - `settled`: nothing to do for this generation
+ * - `gone`, `replaced`: no object of that name, or another one, where only the one in the envelope counts
+ * - `paused`, `deleting`: left alone
+ * - `finalized`: the finalizer is off
+ * - `retry-superseded`: a retry for a generation that is no longer the object's
+ * - `requeue-stale`: a wake-up that is not the one its object waits for
+ */
+export type Branch =
+  | 'reconciled'
+  | 'settled'
+  | 'gone'
+  | 'replaced'
+  | 'paused'
+  | 'deleting'
+  | 'finalized'
+  | 'retry-superseded'
+  | 'requeue-stale';
+
+/** What moved the object under a run: fields of others only, its spec, another run of ours, or another object of that name. */
+export type OvertakenBy = 'foreign-fields' | 'newer-spec' | 'newer-run' | 'replacement';
+
+/** An outcome that says no more than how it failed. Architecture 3.3 has a row for each kind. */
+export type FailedKind = 'transient' | 'denied' | 'waiting' | 'field-conflict' | 'author-error' | 'refused' | 'unknown-target' | 'unknown';
+
+/** Everything that a run can come to. The facts of `overtaken` are the newest ones seen: what the next run has to know. */
+export type Outcome =
+  | { readonly kind: 'finished'; readonly branch: Branch }
+  | {
+      readonly kind: 'overtaken';
+      readonly by: OvertakenBy;
+      readonly uid?: string | undefined;
+      readonly resourceVersion?: string | undefined;
+      readonly generation?: number | undefined;
+    }
+  | { readonly kind: FailedKind; readonly failure: Failure }
+  | { readonly kind: 'circuit-open'; readonly waitSeconds: number }
+  | { readonly kind: 'newer-type'; readonly type: string }
+  | { readonly kind: 'not-due'; readonly notBefore: Date }
+  | { readonly kind: 'requeue-after'; readonly seconds: number };
+
+/** Where an error was thrown: in one of our reads, in the author's own function, or in one of our writes. */
+export type Stage = 'read' | 'author' | 'write';
+
+/** Codes that say more than their class does. */
+const KIND_OF_CODE: Readonly<Record<string, FailedKind>> = {
+  unauthorized: 'denied',
+  forbidden: 'denied',
+  'namespace-terminating': 'waiting',
+  'namespace-missing': 'waiting',
+  predecessor: 'waiting',
+  'not-served': 'unknown-target',
+  'unknown-cluster': 'unknown-target',
+  'unknown-kind': 'unknown-target',
+  'field-manager-conflict': 'field-conflict',
+  'invalid-plan': 'author-error',
+  // A CRD without /status cannot be healed by trying again: one letter with the remedy, no endless requeue.
+  'status-subresource-missing': 'refused',
+  // Whoever aborts a run at its deadline does so with this code; how far the run came is not known.
+  deadline: 'unknown',
+};
+
+/**
+ * The outcome of a run that threw `error` in `stage`. An error that is none of ours is the author's if it came out of the
+ * author's function; anywhere else it is a fault of Dogwatch or of the runtime, hence unknown, and never swallowed. An
+ * author may throw our classes: TransientError to wait longer, TerminalError to give up at once.
+ */
+export function outcomeOf(error: unknown, stage: Stage): Outcome {
+  const failure = failureOf(error);
+  if (error instanceof ConflictError && failure.code !== 'field-manager-conflict') {
+    return { kind: 'overtaken', by: failure.code === 'uid-conflict' ? 'replacement' : 'newer-run' };
+  }
+  if (error instanceof DogwatchError) {
+    const byCode = Object.hasOwn(KIND_OF_CODE, failure.code) ? KIND_OF_CODE[failure.code] : undefined;
+    return { kind: byCode ?? kindOfClass(error), failure };
+  }
+  // The only signal that we hand out is the one of the deadline, so an AbortError means that, whoever throws it: AWS clients
+  // answer an aborted signal with an error of their own. A TimeoutError in the author's function is a limit of the author's own.
+  const aborted = failure.errorClass === 'AbortError' || (failure.errorClass === 'TimeoutError' && stage !== 'author');
+  if (aborted) return { kind: 'unknown', failure: { ...failure, code: 'deadline' } };
+  if (stage === 'author') return { kind: 'author-error', failure: { ...failure, code: 'author-error' } };
+  return { kind: 'unknown', failure };
+}
+
+function kindOfClass(error: DogwatchError): FailedKind {
+  if (error instanceof TransientError) return 'transient';
+  if (error instanceof TerminalError) return 'refused';
+  // A ConfigError says that we are deployed wrong. The message is not at fault: it stays in the queue.
+  return 'unknown';
+}
+
+/** The failure of a type of ours that this release does not know, once it has waited for as long as a message may. */
+export function newerTypeFailure(type: string): Failure {
+  const message = `the message has type ${cutText(type, 100)}, which this release does not know; deploy a newer one, then replay`;
+  return { code: 'newer-type', errorClass: TerminalError.name, message };
+}
+
+/** The failure of a run that was overtaken once too often. */
+export function overtakenFailure(by: OvertakenBy): Failure {
+  const message = `the object changed under every run, the last time by ${by}; find who else writes it, then replay`;
+  return { code: 'overtaken', errorClass: ConflictError.name, message };
+}
+
+/**
+ * Anything that can be thrown, as a failure; never throws itself. An error that is none of ours has code `unclassified`
+ * and brings the message of its cause along, since `fetch failed` alone helps nobody. Causes of our own errors stay out:
+ * they may quote a body, and whoever threw ours chose what to show.
+ */
+export function failureOf(error: unknown): Failure {
+  if (error instanceof DogwatchError) return failureOfOurs(error);
+  try {
+    return { code: 'unclassified', errorClass: cutText(classOf(error), 64), message: cutText(textOf(error), FAILURE_MESSAGE_MAX) };
+  } catch {
+    // A getter or a proxy that throws; there is nothing more to learn from such a value.
+    return { code: 'unclassified', errorClass: typeof error, message: 'something was thrown that cannot be read' };
+  }
+}
+
+function failureOfOurs(error: DogwatchError): Failure {
+  const { httpStatus, httpReason, retryAfterSeconds: _shownApart, ...facts } = error.facts;
+  const listed = Object.entries(facts).map(([name, value]) => `${name}: ${value}`);
+  const retryAfterSeconds = error instanceof TransientError ? error.retryAfterSeconds : undefined;
+  return {
+    code: error.code,
+    errorClass: error.name,
+    message: cutText(listed.length === 0 ? error.message : `${error.message} (${listed.join(', ')})`, FAILURE_MESSAGE_MAX),
+    ...(typeof httpStatus === 'number' ? { httpStatus } : {}),
+    ...(typeof httpReason === 'string' ? { httpReason: cutText(httpReason, 64) } : {}),
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+  };
+}
+
+function classOf(error: unknown): string {
+  if (typeof error !== 'object' || error === null) return error === null ? 'null' : typeof error;
+  const { name } = error as { name?: unknown };
+  return typeof name === 'string' && name !== '' ? name : 'object';
+}
+
+/** Only what an error says of itself: another object is not serialised, for it may be anything, a Secret too. */
+function textOf(error: unknown): string {
+  if (typeof error !== 'object' || error === null) return typeof error === 'function' ? 'a function was thrown' : String(error);
+  const { message, cause } = error as { message?: unknown; cause?: unknown };
+  const own = typeof message === 'string' && message !== '' ? message : 'an error without message was thrown';
+  const deeper = typeof cause === 'object' && cause !== null ? (cause as { message?: unknown }).message : undefined;
+  return typeof deeper === 'string' && deeper !== '' && !own.includes(deeper) ? `${own}: ${deeper}` : own;
+}
