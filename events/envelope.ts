@@ -80,6 +80,8 @@ const data = z.looseObject({
   notBefore: instant.optional(),
   lane: z.enum(['live', 'bulk']).optional(),
   history: z.array(failedAttempt).optional(),
+  /** How often the message failed, by row of the disposition table: each row has a budget of its own. */
+  failures: z.record(z.string(), z.int().min(0)).optional(),
   diagnosis: diagnosis.optional(),
   replay: replay.optional(),
 });
