@@ -1,0 +1,32 @@
+/** How long a watch waits before it tries again. */
+import type { WatchFailure } from './watch-protocol.ts';
+
+/** The shortest wait. (client-go's reflector begins with 800 ms; we add jitter from below.) */
+export const BACKOFF_BASE_MS = 250;
+/** The longest wait that nobody asked for: the bound of client-go's reflector. */
+export const BACKOFF_CAP_MS = 30_000;
+/** A Retry-After above this is cut to it: a faulty proxy must not switch a cell off. */
+export const RETRY_AFTER_CAP_MS = 300_000;
+/** The shortest wait where somebody has to install or allow something first. */
+export const BLOCKED_FLOOR_MS = 1_000;
+
+/** Failures that only a person ends: the kind is not installed, or we may not read it. */
+export const BLOCKED: ReadonlySet<string> = new Set(['not-served', 'unauthorized', 'forbidden']);
+
+/**
+ * Milliseconds to wait after a failure, by decorrelated jitter: from the base to three times the last wait, at most the cap;
+ * never before the server's Retry-After, and spread beyond it, because all cells of a cluster are told the same.
+ *
+ * @param lastMs   the wait before, 0 when calm
+ * @param failure  undefined where nothing failed but we go slow
+ * @param random   in [0, 1)
+ * @see "Exponential Backoff and Jitter", AWS Architecture Blog
+ */
+export function nextBackoffMs(lastMs: number, failure: WatchFailure | undefined, random: number): number {
+  const spread = Math.max(lastMs, BACKOFF_BASE_MS) * 3 - BACKOFF_BASE_MS;
+  const jitterMs = Math.min(BACKOFF_CAP_MS, BACKOFF_BASE_MS + random * spread);
+  const toldMs = Math.min((failure?.retryAfterSeconds ?? 0) * 1000, RETRY_AFTER_CAP_MS);
+  const blockedMs = failure !== undefined && BLOCKED.has(failure.code) ? BLOCKED_FLOOR_MS : 0;
+  const floorMs = Math.max(toldMs, blockedMs);
+  return Math.round(jitterMs >= floorMs ? jitterMs : floorMs + random * BACKOFF_BASE_MS);
+}
