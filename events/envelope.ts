@@ -21,13 +21,15 @@ export type Lane = 'live' | 'bulk';
 
 /**
  * The table of reasons. `mustRun`: the settled test does not apply. A `retry` keeps the lane it came from and carries
- * mustRun; a `sweep` of an overdue object is mustRun although the table says false.
+ * mustRun; a `sweep` of an overdue object is mustRun although the table says false. `paused` starts a run that does nothing
+ * but say so: the log shows when and at which version the pause began.
  */
 export const REASONS = {
   created: { lane: 'live', mustRun: false },
   'generation-changed': { lane: 'live', mustRun: false },
   deleting: { lane: 'live', mustRun: false },
   deleted: { lane: 'live', mustRun: false },
+  paused: { lane: 'live', mustRun: false },
   resumed: { lane: 'live', mustRun: false },
   'child-changed': { lane: 'live', mustRun: true },
   requeue: { lane: 'live', mustRun: true },
@@ -61,16 +63,19 @@ const diagnosis = z.looseObject({
 
 const replay = z.looseObject({ count: z.int().min(1), of: z.string(), by: z.string(), at: instant });
 
+// Lengths are those of the API server (DNS label 63, DNS subdomain 253; uid and resourceVersion with room to spare), so that
+// a letter about any object fits ENVELOPE_MAX_BYTES.
+const label = z.string().min(1).max(63);
 const data = z.looseObject({
   cluster: z.string().refine(isDnsLabel, 'must be a DNS label'),
-  group: z.string(),
-  version: z.string().min(1),
-  plural: z.string().min(1),
-  kind: z.string().min(1),
-  namespace: z.string().min(1).optional(),
-  name: z.string().min(1),
-  uid: z.string().min(1).optional(),
-  resourceVersion: resourceVersion.optional(),
+  group: z.string().max(253),
+  version: label,
+  plural: label,
+  kind: label,
+  namespace: label.optional(),
+  name: z.string().min(1).max(253),
+  uid: z.string().min(1).max(128).optional(),
+  resourceVersion: resourceVersion.max(64).optional(),
   generation: z.int().min(0).optional(),
   reason: z.enum(Object.keys(REASONS) as [Reason, ...Reason[]]),
   mustRun: z.boolean(),

@@ -1,0 +1,141 @@
+/**
+ * Which change of an object is worth a message: pass, or skip with the reason by name.
+ *
+ * Only four things pass: an object that is new and not settled, another generation, the start of a deletion, and the setting
+ * or lifting of a pause. Labels, foreign annotations, finalizers and every status write leave them all alone, so that our
+ * own writes never wake us. A deletion is a rule of its own and never inferred from the generation: kinds without a
+ * generation and restored objects would slip through.
+ */
+import { type Lane, REASONS, type Reason } from './envelope.ts';
+import type { ObservedObject } from './observed-object.ts';
+import { compareResourceVersions } from './resource-version.ts';
+
+/**
+ * Why nothing is sent.
+ * - `settled`: the cluster says that this generation and revision are done
+ * - `not-changed`: the same resourceVersion as before
+ * - `same-generation`: labels, annotations, finalizers or status changed, the spec did not
+ * - `older`: a replayed frame, older than what we know of this object
+ * - `paused`: nothing is done until the annotation goes
+ * - `stalled`: given up for this generation; its dead letter is the record
+ * - `deleting`: being deleted, and either its message was sent or nothing of ours is left to do
+ */
+export type SkipReason = 'settled' | 'not-changed' | 'same-generation' | 'older' | 'paused' | 'stalled' | 'deleting';
+
+export type Verdict =
+  | { readonly kind: 'pass'; readonly reason: Reason; readonly mustRun: boolean; readonly lane: Lane }
+  | { readonly kind: 'skip'; readonly reason: SkipReason };
+
+/** Where a sight of an object comes from: a process's first list, a later list, or a frame of a watch. A list is the truth. */
+export type Phase = 'first-list' | 'list' | 'watch';
+
+/** What the filter has to know of a kind. */
+export interface KindPolicy {
+  /** The reconciler's revision: an object settled by another one is not settled. */
+  readonly revision: number;
+  /** Our finalizer, for kinds that have one. */
+  readonly finalizer?: string | undefined;
+}
+
+/** `unknown` where no cells were asked for: nothing in the metadata says whether an object of ours is done. */
+export type Settledness = 'settled' | 'unsettled' | 'unknown';
+
+/** What is remembered of an object that was seen before. */
+export interface Remembered {
+  readonly resourceVersion: string;
+  readonly generation: number | undefined;
+  readonly deleting: boolean;
+  readonly paused: boolean;
+  readonly settledness: Settledness;
+  /** Remembered from before the cluster went back in time: neither its version nor a message sent for it counts. */
+  readonly stale: boolean;
+}
+
+/**
+ * True where the work of this generation was done by this revision of the code. The watcher asks with the cells of a row,
+ * the function with the status it has read. Equal, not "at least": after a restore or a copied status observedGeneration can
+ * be ahead of the generation.
+ *
+ * @param status observedRevision absent counts as 1
+ */
+export function isSettled(
+  status: {
+    readonly generation?: number | undefined;
+    readonly observedGeneration?: number | undefined;
+    readonly observedRevision?: number | undefined;
+  },
+  revision: number,
+): boolean {
+  if (status.generation === undefined || status.observedGeneration !== status.generation) return false;
+  return (status.observedRevision ?? 1) === revision;
+}
+
+/** How settled the row says an object is. A deletion is settled, for us, once our finalizer is off. */
+export function settlednessOf(object: ObservedObject, policy: KindPolicy): Settledness {
+  if (object.deleting) {
+    const isHeldByUs = policy.finalizer !== undefined && object.finalizers.includes(policy.finalizer);
+    return isHeldByUs ? 'unsettled' : 'settled';
+  }
+  if (object.status === undefined) return 'unknown';
+  return isSettled({ ...object.status, generation: object.generation }, policy.revision) ? 'settled' : 'unsettled';
+}
+
+/** True for an object that was given up for the generation it has. */
+export function isStalled(object: ObservedObject): boolean {
+  const stalled = object.status?.stalledGeneration;
+  return stalled !== undefined && stalled === object.generation;
+}
+
+/** Pass or skip, for a sight of an object. `before` is what was remembered of the same uid: a name is no identity. */
+export function judge(before: Remembered | undefined, object: ObservedObject, phase: Phase, policy: KindPolicy): Verdict {
+  const settledness = settlednessOf(object, policy);
+  return before === undefined ? judgeNew(object, phase, settledness) : judgeKnown(before, object, phase, settledness);
+}
+
+function judgeNew(object: ObservedObject, phase: Phase, settledness: Settledness): Verdict {
+  const isFirstList = phase === 'first-list';
+  if (object.deleting) {
+    if (!isFirstList) return pass('deleting');
+    if (settledness === 'settled') return skip('deleting');
+  } else if (object.paused) {
+    return skip('paused');
+  } else if (settledness === 'settled') {
+    return skip('settled');
+  }
+  if (!isFirstList) return pass('created');
+  return isStalled(object) ? skip('stalled') : pass('sweep');
+}
+
+function judgeKnown(before: Remembered, object: ObservedObject, phase: Phase, settledness: Settledness): Verdict {
+  const isSame = object.resourceVersion === before.resourceVersion;
+  const isOlder = compareResourceVersions(object.resourceVersion, before.resourceVersion) === -1;
+  if (phase === 'watch' && !before.stale) {
+    if (isSame) return skip('not-changed');
+    if (isOlder) return skip('older');
+  }
+  const isOtherGeneration = object.generation !== before.generation;
+  if (object.deleting) {
+    if (!before.deleting || isOtherGeneration) return pass('deleting');
+  } else if (object.paused !== before.paused) {
+    return pass(object.paused ? 'paused' : 'resumed');
+  } else if (object.paused) {
+    return skip('paused');
+  } else if (isOtherGeneration || before.deleting || (object.generation === undefined && !isSame)) {
+    return settledness === 'settled' ? skip('settled') : pass('generation-changed');
+  }
+  // Nothing to react to, but a list may show that what was done is undone: its message was of a history that is gone, or
+  // somebody took our status away. A watch frame that shows the latter waits for healing: two writers of one status
+  // would else drive each other at full speed.
+  const isUndone = before.stale || isOlder || (before.settledness === 'settled' && settledness === 'unsettled');
+  if (phase !== 'watch' && isUndone && settledness !== 'settled') return isStalled(object) ? skip('stalled') : pass('sweep');
+  if (object.deleting) return skip('deleting');
+  return skip(isSame ? 'not-changed' : 'same-generation');
+}
+
+function pass(reason: Reason): Verdict {
+  return { kind: 'pass', reason, ...REASONS[reason] };
+}
+
+function skip(reason: SkipReason): Verdict {
+  return { kind: 'skip', reason };
+}
