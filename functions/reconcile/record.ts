@@ -1,0 +1,56 @@
+/** One SQS record, read alone: whatever one body is, its neighbours in the batch are not touched by it. */
+import type { SQSRecord } from 'aws-lambda';
+import { decodeEnvelope, type Envelope, type Lane } from '../../events/envelope.ts';
+
+/** What we need of a record besides what its body says. */
+export interface Receipt {
+  readonly messageId: string;
+  readonly body: string;
+  /** The queue it came from, so the queue that its re-send goes to. */
+  readonly lane: Lane;
+  /** Anything but a receive count of exactly 1: what happened to the run before is not known, so nothing may rest on it. */
+  readonly redelivered: boolean;
+}
+
+/**
+ * A record as understood.
+ * - `reconcile`: an envelope of ours
+ * - `newer`: a type of ours that this release does not know
+ * - `foreign`: anything else; `reason` says what is wrong without quoting the body
+ */
+export type ParsedRecord =
+  | { readonly kind: 'reconcile'; readonly receipt: Receipt; readonly envelope: Envelope }
+  | { readonly kind: 'newer'; readonly receipt: Receipt; readonly type: string }
+  | { readonly kind: 'foreign'; readonly receipt: Receipt; readonly reason: string };
+
+export type WorkRecord = Extract<ParsedRecord, { kind: 'reconcile' }>;
+export type QueueUrls = Readonly<Record<Lane, string>>;
+
+/** Never throws: every record is one of the three kinds of {@link ParsedRecord}. */
+export function parseRecord(record: SQSRecord, queueUrls: QueueUrls): ParsedRecord {
+  const body = typeof record.body === 'string' ? record.body : '';
+  const receipt: Receipt = {
+    messageId: record.messageId,
+    body,
+    lane: laneOf(record.eventSourceARN, queueUrls),
+    redelivered: record.attributes?.ApproximateReceiveCount !== '1',
+  };
+  const decoded = decodeEnvelope(body);
+  switch (decoded.kind) {
+    case 'reconcile':
+      return { kind: 'reconcile', receipt, envelope: decoded.envelope };
+    case 'newer':
+      return { kind: 'newer', receipt, type: decoded.type };
+    case 'foreign':
+      return { kind: 'foreign', receipt, reason: decoded.reason };
+  }
+}
+
+/**
+ * The lane of the queue that a record came from: the name in its ARN compared with the names in the queue URLs. A queue
+ * that is neither (an invocation by hand, a queue renamed) counts as live.
+ */
+export function laneOf(eventSourceArn: string | undefined, queueUrls: QueueUrls): Lane {
+  const name = eventSourceArn?.split(':').at(-1);
+  return name === queueUrls.bulk.split('/').at(-1) && name !== queueUrls.live.split('/').at(-1) ? 'bulk' : 'live';
+}

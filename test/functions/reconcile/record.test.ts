@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { SQSRecord } from 'aws-lambda';
+import fc from 'fast-check';
+import { laneOf, parseRecord } from '../../../functions/reconcile/record.ts';
+import { BULK_ARN, LIVE_ARN, QUEUE_URLS, rawRecord, recordOf } from './records.ts';
+
+describe('parseRecord', () => {
+  const bodies: { name: string; body: string; kind: string }[] = [
+    { name: 'an envelope of ours', body: recordOf().body, kind: 'reconcile' },
+    { name: 'a type of ours that is newer', body: '{"type":"dev.dogwatch.reconcile.v2","data":{}}', kind: 'newer' },
+    { name: 'text that is cut off', body: '{oops', kind: 'foreign' },
+    { name: 'an empty body', body: '', kind: 'foreign' },
+    { name: 'null', body: 'null', kind: 'foreign' },
+    { name: 'somebody else’s event', body: '{"type":"com.example.thing"}', kind: 'foreign' },
+    { name: 'an envelope without data', body: '{"specversion":"1.0","id":"1","type":"dev.dogwatch.reconcile.v1"}', kind: 'foreign' },
+  ];
+  for (const { name, body, kind } of bodies) {
+    it(`takes ${name} for ${kind}`, () => {
+      const parsed = parseRecord(rawRecord(body, { messageId: 'm' }), QUEUE_URLS);
+      assert.equal(parsed.kind, kind);
+      assert.equal(parsed.receipt.messageId, 'm');
+      assert.equal(parsed.receipt.body, body);
+    });
+  }
+
+  it('never throws, whatever the body', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.json()), (body) => {
+        assert.ok(['reconcile', 'newer', 'foreign'].includes(parseRecord(rawRecord(body), QUEUE_URLS).kind));
+      }),
+    );
+  });
+
+  it('takes a record without a body or attributes for foreign and for redelivered', () => {
+    const parsed = parseRecord({ messageId: 'm' } as SQSRecord, QUEUE_URLS);
+    assert.equal(parsed.kind, 'foreign');
+    assert.equal(parsed.receipt.redelivered, true);
+  });
+
+  for (const { count, redelivered } of [
+    { count: '1', redelivered: false },
+    { count: '2', redelivered: true },
+    { count: '', redelivered: true },
+    { count: 'x', redelivered: true },
+  ]) {
+    it(`says redelivered: ${redelivered} for a receive count of "${count}"`, () => {
+      assert.equal(parseRecord(recordOf({}, { receiveCount: count }), QUEUE_URLS).receipt.redelivered, redelivered);
+    });
+  }
+});
+
+describe('laneOf', () => {
+  const rows: { name: string; arn: string | undefined; lane: string }[] = [
+    { name: 'the live queue', arn: LIVE_ARN, lane: 'live' },
+    { name: 'the bulk queue', arn: BULK_ARN, lane: 'bulk' },
+    { name: 'an unknown queue', arn: 'arn:aws:sqs:eu-central-1:111122223333:other', lane: 'live' },
+    { name: 'no queue at all', arn: undefined, lane: 'live' },
+  ];
+  for (const { name, arn, lane } of rows) {
+    it(`is ${lane} for ${name}`, () => assert.equal(laneOf(arn, QUEUE_URLS), lane));
+  }
+
+  it('is live where both lanes share one queue', () => {
+    assert.equal(laneOf(LIVE_ARN, { live: QUEUE_URLS.live, bulk: QUEUE_URLS.live }), 'live');
+  });
+});
