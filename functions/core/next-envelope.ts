@@ -1,0 +1,129 @@
+/** What a message says when it is sent again. */
+import { type EnvelopeData, HISTORY_MAX, type Lane } from '../../events/envelope.ts';
+import { newestResourceVersion } from '../../events/resource-version.ts';
+import { type DispositionContext, type Requeue, type RetryRow, rowOf } from './disposition.ts';
+import { fitEnvelope, knownFieldsOnly, type Shortening, shortAttempts } from './fit-envelope.ts';
+import type { Outcome } from './outcome.ts';
+
+/** The newest facts that a run has seen of its object. */
+export interface Seen {
+  readonly uid?: string | undefined;
+  readonly resourceVersion?: string | undefined;
+  readonly generation?: number | undefined;
+}
+
+export interface RunFacts {
+  readonly now: Date;
+  /** The lane of the record; the next message goes there too. */
+  readonly lane: Lane;
+  /** True once the run sent any write, whatever became of it: then the next run may not trust the settled test. */
+  readonly wrote: boolean;
+  /** Left out where nothing was read. */
+  readonly seen?: Seen | undefined;
+}
+
+/**
+ * How much of its budget a message has used up. Age counts from the first sight of the change, less the time it was held
+ * behind an open circuit; a clock that is ahead makes it 0. A letter that SQS's own redrive brought back begins anew.
+ */
+export function spentBudget(data: EnvelopeData, now: Date): Pick<DispositionContext, 'attempt' | 'failures' | 'ageSeconds'> {
+  if (data.diagnosis !== undefined) return { attempt: 1, failures: undefined, ageSeconds: 0 };
+  const ageSeconds = secondsSince(data.firstSeenAt, now) - (data.heldSeconds ?? 0);
+  return { attempt: data.attempt, failures: data.failures, ageSeconds: Math.max(0, ageSeconds) };
+}
+
+/**
+ * The data of the message that follows a run, small enough to be sent. Fields that this release does not know are kept as
+ * long as there is room.
+ * - after a failure: reason `retry`, with the attempt added to the history; mustRun once a run wrote anything or was overtaken
+ * - a hop (circuit open, not due): the same message, nothing spent
+ * - the author's requeueAfterSeconds: reason `requeue` with a new budget, which begins when it is due
+ *
+ * @throws RangeError for an outcome that is never sent again
+ */
+export function nextEnvelopeData(data: EnvelopeData, outcome: Outcome, requeue: Requeue, run: RunFacts): EnvelopeData {
+  switch (outcome.kind) {
+    case 'circuit-open':
+      return { ...data, lane: run.lane, heldSeconds: (data.heldSeconds ?? 0) + requeue.delaySeconds };
+    case 'not-due':
+      return { ...data, lane: run.lane, notBefore: data.notBefore ?? wholeSeconds(outcome.notBefore) };
+    case 'requeue-after':
+      return fitEnvelope(wakeUp(data, requeue, run), SHORTENINGS);
+    default: {
+      const row = rowOf(outcome);
+      if (row === undefined) throw new RangeError(`a message whose run is ${outcome.kind} is not sent again`);
+      return fitEnvelope(retry(data, outcome, row, requeue, run), SHORTENINGS);
+    }
+  }
+}
+
+function retry(data: EnvelopeData, outcome: Outcome, row: RetryRow, requeue: Requeue, run: RunFacts): EnvelopeData {
+  const { diagnosis, notBefore: _over, ...rest } = data;
+  const { attempt } = spentBudget(data, run.now);
+  const failures = diagnosis === undefined ? data.failures : undefined;
+  const held = diagnosis === undefined ? data.heldSeconds : secondsSince(data.firstSeenAt, run.now);
+  const failed = { attempt, at: run.now.toISOString(), code: codeOf(outcome) };
+  const isAttempt = requeue.attempt > attempt;
+  return {
+    ...rest,
+    ...newest(data, outcome, run.seen),
+    reason: 'retry',
+    mustRun: data.mustRun || run.wrote || outcome.kind === 'overtaken',
+    attempt: requeue.attempt,
+    ...(held === undefined ? {} : { heldSeconds: held }),
+    lane: run.lane,
+    history: isAttempt ? [...(data.history ?? []), failed].slice(-HISTORY_MAX) : (data.history ?? []),
+    failures: { ...failures, [row]: (failures?.[row] ?? 0) + 1 },
+  };
+}
+
+function wakeUp(data: EnvelopeData, requeue: Requeue, run: RunFacts): EnvelopeData {
+  const { history: _history, failures: _failures, heldSeconds: _held, diagnosis: _diagnosis, replay: _replay, ...rest } = data;
+  const due = wholeSeconds(requeue.notBefore ?? run.now);
+  return {
+    ...rest,
+    ...newest(data, undefined, run.seen),
+    reason: 'requeue',
+    mustRun: true,
+    attempt: 1,
+    firstSeenAt: due,
+    notBefore: due,
+    lane: 'live',
+  };
+}
+
+/**
+ * uid, resourceVersion and generation as last seen; what an overtaken run found counts more than what it had read before.
+ * undefined where nobody knows, which is left out of the JSON.
+ */
+function newest(data: EnvelopeData, outcome: Outcome | undefined, seen: Seen = {}): Seen {
+  const found: Seen = outcome?.kind === 'overtaken' ? outcome : {};
+  const versions = [data.resourceVersion, seen.resourceVersion, found.resourceVersion];
+  // After a restore of etcd no server reaches this version again: the next run reads the newest there is.
+  const isBeyond = outcome?.kind === 'transient' && outcome.failure.code === 'resource-version-too-large';
+  return {
+    uid: found.uid ?? seen.uid ?? data.uid,
+    resourceVersion: isBeyond ? undefined : versions.reduce(newestResourceVersion),
+    generation: found.generation ?? seen.generation ?? data.generation,
+  };
+}
+
+function codeOf(outcome: Outcome): string {
+  if ('failure' in outcome) return outcome.failure.code;
+  return outcome.kind === 'overtaken' ? `overtaken-${outcome.by}` : outcome.kind;
+}
+
+function secondsSince(instant: string, now: Date): number {
+  return Math.max(0, Math.floor((now.getTime() - Date.parse(instant)) / 1000));
+}
+
+/** ISO 8601 in UTC without a fraction, rounded up: as Kubernetes writes times. */
+function wholeSeconds(time: Date): string {
+  return new Date(Math.ceil(time.getTime() / 1000) * 1000).toISOString().replace('.000Z', 'Z');
+}
+
+const SHORTENINGS: readonly Shortening[] = [
+  (data) => ({ ...data, history: shortAttempts((data.history ?? []).slice(-3)) }),
+  knownFieldsOnly,
+  (data) => ({ ...data, history: [] }),
+];
