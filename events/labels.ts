@@ -10,3 +10,6 @@ export const OWNER_REF_ANNOTATION = 'dogwatch.dev/owner-ref';
 
 /** Annotation of an object that is to be left alone, whatever its value. */
 export const PAUSED_ANNOTATION = 'dogwatch.dev/paused';
+
+/** Field manager of every apply: what the API server calls us in managedFields. */
+export const FIELD_MANAGER = 'dogwatch';

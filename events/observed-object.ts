@@ -15,6 +15,15 @@ export interface ObjectMetadata {
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
   readonly ownerReferences?: readonly OwnerReference[];
+  readonly managedFields?: readonly ManagedFields[];
+}
+
+/** Which fields one manager owns. `fieldsV1` is the API server's own notation, read in functions/core/owned-fields.ts. */
+export interface ManagedFields {
+  readonly manager?: string;
+  readonly operation?: string;
+  readonly subresource?: string;
+  readonly fieldsV1?: Readonly<Record<string, unknown>>;
 }
 
 export interface OwnerReference {

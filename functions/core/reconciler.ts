@@ -123,3 +123,15 @@ export function defineReconciler<Spec, Status>(declaration: ReconcilerDeclaratio
   if (twice !== undefined) throw new ConfigError('owned-twice', `reconciler of ${kind}: owns ${twice} twice`);
   return { ...declaration, revision, owns, grants };
 }
+
+/**
+ * The same list, once it is sure that each kind has one reconciler.
+ *
+ * @throws ConfigError naming the kind that has two
+ */
+export function checkReconcilers(reconcilers: readonly Reconciler[]): readonly Reconciler[] {
+  const kinds = reconcilers.map(({ resource }) => groupKind(resource));
+  const twice = kinds.find((kind, at) => kinds.indexOf(kind) !== at);
+  if (twice !== undefined) throw new ConfigError('kind-twice', `${twice} has two reconcilers in functions/reconcilers/index.ts; keep one`);
+  return reconcilers;
+}

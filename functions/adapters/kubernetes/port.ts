@@ -15,8 +15,7 @@ import type { ColumnDefinition, ObjectMetadata, Row } from '../../../events/obse
 import type { ClusterName, ObjectAddress, ResourceType } from '../../../events/resource.ts';
 import type { KubernetesObject, PlannedObject } from '../../core/reconciler.ts';
 
-/** The field manager of every apply. */
-export const FIELD_MANAGER = 'dogwatch';
+export { FIELD_MANAGER } from '../../../events/labels.ts';
 
 export interface CallOptions {
   readonly signal?: AbortSignal;

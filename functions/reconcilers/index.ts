@@ -1,0 +1,5 @@
+/** The reconcilers of this deployment: add yours here. */
+import { checkReconcilers, type Reconciler } from '../core/reconciler.ts';
+import { tenant } from './tenant.ts';
+
+export const reconcilers: readonly Reconciler[] = checkReconcilers([tenant]);
