@@ -1,5 +1,4 @@
-import { createReadStream } from 'node:fs';
-import { createInterface } from 'node:readline';
+import { readFileSync } from 'node:fs';
 import * as z from 'zod';
 
 /** Who did what, never with which content; the stage RequestReceived is left out, for it only repeats. */
@@ -60,10 +59,10 @@ const lineSchema = z.object({
  * @param since  leave out what arrived before; the API server's clock and ours are one
  * @throws on a line that is no audit event; a last line without its newline is still being written and is left out
  */
-export async function readAudit(path: string, since?: Date): Promise<AuditEvent[]> {
+export function readAudit(path: string, since?: Date): AuditEvent[] {
   const events: AuditEvent[] = [];
   const started = new Set<string>();
-  for await (const line of completeLines(path)) {
+  for (const line of completeLines(path)) {
     const entry = lineSchema.parse(JSON.parse(line));
     if (entry.stage === 'ResponseStarted') started.add(entry.auditID);
     else if (started.delete(entry.auditID)) continue; // the end of a watch that was counted at its start
@@ -86,18 +85,12 @@ export async function readAudit(path: string, since?: Date): Promise<AuditEvent[
   return events;
 }
 
-async function* completeLines(path: string): AsyncGenerator<string> {
-  const input = createReadStream(path, 'utf8');
-  let endsInNewline = true;
-  input.on('data', (chunk) => {
-    endsInNewline = chunk.at(-1) === '\n';
-  });
-  let previous: string | undefined;
-  for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
-    if (previous !== undefined) yield previous;
-    previous = line;
-  }
-  if (previous !== undefined && endsInNewline) yield previous;
+function completeLines(path: string): string[] {
+  const text = readFileSync(path, 'utf8');
+  return text
+    .slice(0, text.lastIndexOf('\n') + 1)
+    .split('\n')
+    .filter((line) => line !== '');
 }
 
 /** How many requests there are of each sort: `"dogwatch patch tenants/status 200"` -> 3, sorted by that text. */

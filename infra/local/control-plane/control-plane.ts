@@ -8,17 +8,20 @@ import { join } from 'node:path';
 import { findFreePorts } from '../free-ports.ts';
 import { type ManagedProcess, plainEnv, startProcess } from '../managed-process.ts';
 import { type CommandResult, runCommand } from '../run-command.ts';
+import { retryOnTakenPort, waitUntilReady } from '../until-ready.ts';
 import { controlPlaneAssets, type Program, programs } from './build.ts';
 import { apiServerFlags, type ControlPlanePaths, type ControlPlanePorts, controllerFlags, etcdFlags } from './flags.ts';
-import { isApiServerReady, isEtcdReady, PortTakenError, waitUntilReady } from './readiness.ts';
+import { isApiServerReady, isEtcdReady } from './readiness.ts';
 import { claimStateDir, pathsIn, type StateDir, writeServerFiles } from './state-dir.ts';
 import { adminTokenFor, type ControlPlaneUser, kubeconfigYaml, standardUsers, tokenOf } from './users.ts';
 
 export interface ControlPlaneOptions {
   /** For messages. Default: `control plane`. */
   readonly name?: string;
-  /** Keeps its state there, also after `stop`; a later start on it finds the same data, keys and tokens. Default: a temporary folder. */
+  /** Where its state is. Default: a temporary folder. */
   readonly dir?: string;
+  /** Keep the state after `stop`, so that a later start on `dir` finds the same data, keys and tokens. Default: true when `dir` is given. */
+  readonly keepState?: boolean;
   /** HTTPS; etcd takes the next two. Default: free ones. */
   readonly port?: number;
   /** Run kube-controller-manager. Default: true. */
@@ -38,7 +41,6 @@ export interface ControlPlaneOptions {
 export type Pausable = 'api-server' | 'etcd';
 
 const READY_SECONDS = 60;
-const PORT_ATTEMPTS = 5;
 
 /**
  * Starts a control plane and resolves when it is ready (about 3 s). It ends with this process at the latest.
@@ -48,10 +50,11 @@ const PORT_ATTEMPTS = 5;
 export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
   const needed = options.controllers === false ? programs.filter((program) => program !== 'kube-controller-manager') : programs;
   const assetsDir = await controlPlaneAssets(needed);
-  const state = claimStateDir(options.dir);
+  const state = claimStateDir(options.dir, options.keepState ?? options.dir !== undefined);
   try {
     const token = await adminTokenFor(state.dir, options.token);
-    return await startOnPorts(options, assetsDir, state, token);
+    const start = () => startOnPorts(options, assetsDir, state, token);
+    return await (options.port === undefined ? retryOnTakenPort(start) : start());
   } catch (error) {
     state.release();
     throw error;
@@ -59,16 +62,13 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
 }
 
 async function startOnPorts(options: ControlPlaneOptions, assetsDir: string, state: StateDir, token: string): Promise<ControlPlane> {
-  for (let attempt = 1; ; attempt++) {
-    const controlPlane = new ControlPlane(options, assetsDir, state, token, await choosePorts(options.port));
-    try {
-      await controlPlane.start();
-      return controlPlane;
-    } catch (error) {
-      await controlPlane.kill();
-      // Between choosing a free port and listening on it, somebody else took it.
-      if (!(error instanceof PortTakenError) || options.port !== undefined || attempt === PORT_ATTEMPTS) throw error;
-    }
+  const controlPlane = new ControlPlane(options, assetsDir, state, token, await choosePorts(options.port));
+  try {
+    await controlPlane.start();
+    return controlPlane;
+  } catch (error) {
+    await controlPlane.kill();
+    throw error;
   }
 }
 
@@ -125,11 +125,11 @@ export class ControlPlane {
     this.#writeFiles();
   }
 
-  /** The path of a kubeconfig for one user. @throws Error for a user that does not exist */
-  kubeconfigFor(user: string): string {
+  /** Kubeconfig file and token of one user. @throws Error for a user that does not exist */
+  readonly kubeconfigFor = (user: string): { readonly path: string; readonly token: string } => {
     if (!this.#users.some(({ name }) => name === user)) throw new Error(`${this.name} has no user ${user}`);
-    return this.#kubeconfigPath(user);
-  }
+    return { path: this.#kubeconfigPath(user), token: tokenOf(this.token, user) };
+  };
 
   /** Runs kubectl to its end, as admin unless told otherwise; an exit code other than 0 is a result, not an error. */
   async kubectl(
@@ -138,7 +138,7 @@ export class ControlPlane {
   ): Promise<CommandResult> {
     const { user = 'admin', ...rest } = options;
     // A discovery cache of our own: the one in HOME is found by address, and another control plane may have had this one.
-    const own = [`--kubeconfig=${this.kubeconfigFor(user)}`, `--cache-dir=${join(this.dir, 'kubectl-cache')}`];
+    const own = [`--kubeconfig=${this.kubeconfigFor(user).path}`, `--cache-dir=${join(this.dir, 'kubectl-cache')}`];
     return await runCommand(join(this.assetsDir, 'kubectl'), [...own, ...args], { env: plainEnv(), ...rest });
   }
 
@@ -147,14 +147,13 @@ export class ControlPlane {
     await this.#startEtcd();
     await this.startApiServer();
     if (this.#options.controllers !== false) {
-      await this.#start('kube-controller-manager', controllerFlags(this.kubeconfigFor('controllers')));
+      await this.#start('kube-controller-manager', controllerFlags(this.kubeconfigFor('controllers').path));
     }
   }
 
-  /** Stops everything in order; a temporary folder is removed (then there is no need for order, and all are killed). */
+  /** Stops everything in order. State that is not kept is removed (then there is no need for order, and all are killed). */
   async stop(): Promise<void> {
-    if (this.#state.isTemporary) await this.kill();
-    else await this.#stopAll();
+    await (this.#state.keep ? this.#stopAll() : this.kill());
     this.#state.release();
   }
 
@@ -180,7 +179,7 @@ export class ControlPlane {
     this.#flags = flags ?? this.#flags;
     const args = apiServerFlags(this.#ports, this.#paths, { auditLog: this.auditLogPath !== undefined });
     const server = await this.#start('kube-apiserver', [...args, ...this.#flags]);
-    const login = { url: this.url, caFile: this.caFile, token: tokenOf(this.token, 'controllers') };
+    const login = { url: this.url, caFile: this.caFile, token: this.kubeconfigFor('controllers').token };
     const etcd = this.#processes.get('etcd');
     await waitUntilReady(() => isApiServerReady(login), etcd === undefined ? [server] : [etcd, server], this.#readySeconds);
   }

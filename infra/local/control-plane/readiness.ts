@@ -1,46 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { cutText } from '../../../functions/core/errors.ts';
-import type { ManagedProcess } from '../managed-process.ts';
 
-const POLL_MS = 50;
 const REQUEST_TIMEOUT_MS = 2000;
-
-/** A server ended before it was ready because somebody else listens on its port. */
-export class PortTakenError extends Error {
-  override readonly name = 'PortTakenError';
-}
-
-/**
- * Resolves when `isReady` says true.
- *
- * @throws PortTakenError or Error, with the last lines of its log, as soon as one of `processes` has ended; Error after `seconds`
- */
-export async function waitUntilReady(
-  isReady: () => Promise<boolean>,
-  processes: readonly ManagedProcess[],
-  seconds: number,
-): Promise<void> {
-  const deadline = performance.now() + seconds * 1000;
-  for (;;) {
-    const ready = await isReady();
-    // Looked at after the answer: what answered may have been a stranger on the port of a process that has just died of it.
-    for (const one of processes) throwIfEnded(one);
-    if (ready) return;
-    const last = processes.at(-1);
-    if (performance.now() > deadline) throw new Error(`${last?.name} is not ready after ${seconds} s; see ${last?.logPath}`);
-    await sleep(POLL_MS);
-  }
-}
-
-function throwIfEnded(one: ManagedProcess): void {
-  if (one.exit === undefined) return;
-  const how = one.exit.signal ?? `exit code ${one.exit.code}`;
-  const message = `${one.name} ended before it was ready (${how}); last lines of ${one.logPath}:\n${one.lastLines(5)}`;
-  throw /address already in use/i.test(one.lastLines(30)) ? new PortTakenError(message) : new Error(message);
-}
 
 /** Whether the etcd on this port has a leader and serves. */
 export async function isEtcdReady(port: number): Promise<boolean> {

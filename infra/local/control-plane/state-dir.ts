@@ -13,31 +13,30 @@ const OWNER_FILE = 'owner.pid';
 /** A folder with the state of one control plane, ours alone until `release`. */
 export interface StateDir {
   readonly dir: string;
-  readonly isTemporary: boolean;
-  /** Gives the folder up; removes it when it is temporary. */
+  readonly keep: boolean;
+  /** Gives the folder up; removes it unless it is to be kept. */
   release(): void;
 }
 
 /**
- * Takes `dir` (made if need be), or makes a temporary folder that is removed with `release` or when this process ends.
+ * Takes `dir` (made if need be), or makes a temporary folder. Without `keep` it is removed with `release`, or when this process ends.
  *
  * @throws ConfigError when a living process holds the folder
  */
-export function claimStateDir(dir?: string): StateDir {
-  const isTemporary = dir === undefined;
-  const path = isTemporary ? mkdtempSync(join(tmpdir(), 'dogwatch-control-plane-')) : resolve(dir);
+export function claimStateDir(dir: string | undefined, keep: boolean): StateDir {
+  const path = dir === undefined ? mkdtempSync(join(tmpdir(), 'dogwatch-control-plane-')) : resolve(dir);
   mkdirSync(path, { recursive: true, mode: 0o700 });
   const ownerFile = join(path, OWNER_FILE);
   refuseIfHeld(ownerFile);
   writeFileSync(ownerFile, String(process.pid));
   const drop = () => {
     // etcd was killed a moment ago and may still be writing; a second try finds it gone.
-    rmSync(isTemporary ? path : ownerFile, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
+    rmSync(keep ? ownerFile : path, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
   };
   const forget = onParentExit(drop);
   return {
     dir: path,
-    isTemporary,
+    keep,
     release() {
       forget();
       drop();
