@@ -121,8 +121,10 @@ export function stepWatch(state: WatchState, input: WatchInput, context: WatchCo
   }
 }
 
-/** What a person wants to know: see architecture, health. `failing` from the second failure in a row, or where somebody has to act. */
-export function phaseOf(state: WatchState): 'listing' | 'streaming' | 'recovering' | 'failing' | 'stopped' {
+export type WatchPhase = 'listing' | 'streaming' | 'recovering' | 'failing' | 'stopped';
+
+/** The state in the words of the health page. `failing` from the second failure in a row, or where somebody has to act. */
+export function phaseOf(state: WatchState): WatchPhase {
   if (state.kind === 'stopped' || state.kind === 'streaming') return state.kind;
   const { trouble, failureCount, reached } = state.memory;
   const isReading = state.kind === 'listing' && state.resourceVersion !== undefined;
@@ -171,7 +173,7 @@ function stepStreaming(state: State<'streaming'>, input: WatchInput, context: Wa
     case 'probed': {
       if (!state.isProbing) return undefined;
       if (wentBack(input.resourceVersion, input.position)) return rewind(memory, [{ kind: 'cancel' }]);
-      const heard = { ...state, isProbing: false, memory: { ...memory, quietSinceMs: context.nowMs } };
+      const heard = { ...state, isProbing: false, memory: { ...memory, quietSinceMs: context.nowMs, trouble: undefined } };
       return { state: heard, effects: [{ kind: 'timer', ms: context.probeSeconds * 1000 }] };
     }
     case 'probe-failed': {
@@ -180,7 +182,7 @@ function stepStreaming(state: State<'streaming'>, input: WatchInput, context: Wa
         return recover(afterLife(state, context), input.failure, position, context, [{ kind: 'cancel' }]);
       }
       const ms = nextBackoffMs(memory.backoffMs, input.failure, context.random);
-      const slower = { ...memory, backoffMs: Math.min(ms, BACKOFF_CAP_MS) };
+      const slower = { ...memory, backoffMs: Math.min(ms, BACKOFF_CAP_MS), trouble: input.failure };
       return { state: { ...state, isProbing: false, memory: slower }, effects: [{ kind: 'timer', ms }] };
     }
     default:

@@ -1,0 +1,289 @@
+/**
+ * One kind in one cluster: runs the state machine of events/watch-state.ts against the API server. It performs the machine's
+ * effects and feeds back what became of them; it decides nothing.
+ *
+ * - Pulled, never buffered: a frame is handled to its end before the next is read, so that a slow cell slows the server down.
+ * - The position moves past a frame only after the frame was handled. One that cannot be is logged, and the kind listed again.
+ * - A fault of the cluster is an input; a fault of ours ends {@link Cell.run} with a rejection.
+ */
+import type { DirtyMarks } from '../../events/dirty-marks.ts';
+import { groupKind } from '../../events/resource.ts';
+import type { WatchContext, WatchEffect, WatchInput, WatchState } from '../../events/watch-protocol.ts';
+import { phaseOf, startWatch, stepWatch } from '../../events/watch-state.ts';
+import type { Clock } from '../adapters/clock.ts';
+import type { KubernetesClient, WatchFrame } from '../adapters/kubernetes/port.ts';
+import type { Log, LogFields } from '../adapters/telemetry.ts';
+import { ConfigError, DogwatchError, TransientError } from '../core/errors.ts';
+import type { Reconciler } from '../core/reconciler.ts';
+import type { CellStatus } from './cell-status.ts';
+import { frameError } from './frame-error.ts';
+import { Observer } from './observer.ts';
+import { TroubleLog } from './trouble-log.ts';
+import { UnderWay } from './under-way.ts';
+
+/** Objects a page of a list: the chunk size of kubectl and of client-go's pager. */
+const PAGE_SIZE = 500;
+
+export interface CellSettings {
+  /** The longest time that a watch asks for, in seconds. */
+  readonly watchTimeoutSeconds: number;
+  /** How long after that the client gives a stream up. */
+  readonly watchGraceSeconds: number;
+  /** How long a stream may be quiet before it is checked against a list. */
+  readonly probeSeconds: number;
+}
+
+export interface CellOptions {
+  readonly client: KubernetesClient;
+  readonly reconciler: Pick<Reconciler, 'resource' | 'revision'>;
+  readonly marks: DirtyMarks;
+  readonly settings: CellSettings;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface Cell {
+  /**
+   * Watches until the signal aborts; resolves when nothing of it is under way any more. Faults of the cluster never end it.
+   *
+   * @throws ConfigError when called a second time
+   */
+  run(signal: AbortSignal): Promise<void>;
+  status(): CellStatus;
+}
+
+type Failed = Extract<WatchInput, { readonly kind: 'failed' }>;
+
+/** A cell that is not running yet. */
+export function createCell(options: CellOptions): Cell {
+  return new WatchCell(options);
+}
+
+class WatchCell implements Cell {
+  readonly #options: CellOptions;
+  readonly #fields: LogFields;
+  readonly #observer: Observer;
+  readonly #trouble: TroubleLog;
+  readonly #underWay: UnderWay;
+  #state: WatchState;
+  #sinceMs: number;
+  #lastEventMs: number | undefined;
+  #relistCount = 0;
+  #reconnectCount = 0;
+  #isWarned = false;
+  #hasRun = false;
+
+  constructor(options: CellOptions) {
+    const { client, reconciler, marks, clock, log } = options;
+    this.#options = options;
+    this.#fields = { cluster: client.cluster, kind: groupKind(reconciler.resource) };
+    const policy = { revision: reconciler.revision };
+    this.#observer = new Observer({ type: reconciler.resource, policy, marks, now: () => this.#nowMs() });
+    this.#trouble = new TroubleLog(log, this.#fields);
+    this.#underWay = new UnderWay(clock);
+    this.#sinceMs = this.#nowMs();
+    this.#state = startWatch(this.#sinceMs).state;
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    if (this.#hasRun) throw new ConfigError('cell-started-twice', 'a cell runs once; make another one');
+    this.#hasRun = true;
+    const stopped = Promise.withResolvers<void>();
+    const stop = (): void => {
+      try {
+        this.#feed({ kind: 'stop' });
+      } catch (error) {
+        this.#underWay.break(error);
+      }
+      stopped.resolve();
+    };
+    signal.addEventListener('abort', stop, { once: true });
+    try {
+      const { state, effects } = startWatch(this.#nowMs());
+      this.#enter(state);
+      for (const effect of effects) this.#perform(effect);
+      if (signal.aborted) stop();
+      await Promise.race([stopped.promise, this.#underWay.fault]);
+    } finally {
+      signal.removeEventListener('abort', stop);
+      await this.#underWay.end();
+    }
+  }
+
+  status(): CellStatus {
+    const { count, oldestSeconds } = this.#observer.unsettled();
+    const error = this.#trouble.current;
+    return {
+      cluster: this.#options.client.cluster,
+      kind: groupKind(this.#options.reconciler.resource),
+      phase: phaseOf(this.#state),
+      sinceMs: this.#sinceMs,
+      lastEventMs: this.#lastEventMs,
+      objectCount: this.#observer.size,
+      unsettledCount: count,
+      oldestUnsettledSeconds: oldestSeconds,
+      relistCount: this.#relistCount,
+      reconnectCount: this.#reconnectCount,
+      ...(error === undefined ? {} : { error }),
+    };
+  }
+
+  #nowMs(): number {
+    return this.#options.clock.now().getTime();
+  }
+
+  /** The only way in which the state changes. What it throws is a fault of ours. */
+  #feed(input: WatchInput): void {
+    const { clock, settings } = this.#options;
+    const { watchTimeoutSeconds, probeSeconds } = settings;
+    const context: WatchContext = { nowMs: this.#nowMs(), random: clock.random(), watchTimeoutSeconds, probeSeconds };
+    const { state, effects } = stepWatch(this.#state, input, context);
+    this.#enter(state);
+    for (const effect of effects) this.#perform(effect);
+  }
+
+  #enter(state: WatchState): void {
+    const phase = phaseOf(this.#state);
+    this.#state = state;
+    if (phaseOf(state) !== phase) this.#sinceMs = this.#nowMs();
+    if (state.kind === 'streaming' && state.memory.trouble === undefined) this.#trouble.recovered(this.#nowMs());
+  }
+
+  #perform(effect: WatchEffect): void {
+    switch (effect.kind) {
+      case 'cancel':
+        this.#underWay.cancel();
+        break;
+      case 'timer':
+        this.#underWay.wait(effect.ms, () => this.#feed({ kind: 'timer' }));
+        break;
+      case 'describe':
+        this.#underWay.start((signal) => this.#describe(signal));
+        break;
+      case 'begin-list':
+        if (this.#observer.hasListed) this.#relistCount += 1;
+        this.#observer.beginList();
+        break;
+      case 'list':
+        this.#underWay.start((signal) => this.#list(effect.continue, signal));
+        break;
+      case 'forget-positions':
+        this.#options.log.warn('the cluster went back in time; everything is read again', this.#fields);
+        this.#observer.forgetPositions();
+        break;
+      case 'commit-list':
+        this.#observer.commitList(effect.resourceVersion);
+        this.#warnWithoutTable();
+        break;
+      case 'abandon-list':
+        this.#observer.abandonList();
+        break;
+      case 'open-watch':
+        if (effect.isResume) this.#reconnectCount += 1;
+        this.#underWay.start((signal) => this.#watch(effect.position, effect.timeoutSeconds, signal));
+        break;
+      case 'probe':
+        this.#underWay.start((signal) => this.#probe(effect.position, signal));
+        break;
+    }
+  }
+
+  async #describe(signal: AbortSignal): Promise<void> {
+    const answer = await this.#ask(signal, () => this.#observer.describe(this.#options.client, signal));
+    if (answer === undefined) return;
+    this.#feed(answer.kind === 'failed' ? answer : { kind: 'described' });
+  }
+
+  async #list(token: string | undefined, signal: AbortSignal): Promise<void> {
+    const { client, reconciler } = this.#options;
+    const options = { form: this.#observer.form, limit: PAGE_SIZE, continue: token, signal };
+    const answer = await this.#ask(signal, () => client.list(reconciler.resource, options));
+    if (answer === undefined) return;
+    if (answer.kind === 'failed') {
+      this.#feed(answer);
+      return;
+    }
+    const page = answer.value;
+    this.#lastEventMs = this.#nowMs();
+    this.#feed({ kind: 'page-came', resourceVersion: page.resourceVersion });
+    this.#feed(this.#handle(() => this.#observer.page(page)) ?? { kind: 'page-handled', continue: page.continue });
+  }
+
+  async #watch(position: string, timeoutSeconds: number, signal: AbortSignal): Promise<void> {
+    const { client, reconciler, settings } = this.#options;
+    const { form } = this.#observer;
+    const options = { form, resourceVersion: position, timeoutSeconds, graceSeconds: settings.watchGraceSeconds, signal };
+    const answer = await this.#ask(signal, () => client.watch(reconciler.resource, options));
+    if (answer === undefined) return;
+    if (answer.kind === 'failed') {
+      this.#feed(answer);
+      return;
+    }
+    this.#feed({ kind: 'opened' });
+    const frames = answer.value[Symbol.asyncIterator]();
+    try {
+      while (!signal.aborted) {
+        const next = await this.#ask(signal, () => frames.next());
+        if (next === undefined) return;
+        if (next.kind === 'failed') this.#feed(next);
+        else this.#feed(next.value.done ? { kind: 'ended' } : this.#takeFrame(next.value.value));
+      }
+    } finally {
+      // The signal has closed the stream; an iterator that objects to being left has nothing more to tell.
+      await this.#ask(signal, async () => frames.return?.());
+    }
+  }
+
+  #takeFrame(frame: WatchFrame): WatchInput {
+    if (frame.type === 'ERROR') return this.#failed(frameError(frame));
+    this.#lastEventMs = this.#nowMs();
+    const failure = this.#handle(() => this.#observer.frame(frame));
+    if (failure !== undefined) return failure;
+    return { kind: 'frame', resourceVersion: frame.type === 'BOOKMARK' ? frame.resourceVersion : frame.row.metadata.resourceVersion };
+  }
+
+  async #probe(position: string, signal: AbortSignal): Promise<void> {
+    const { client, reconciler } = this.#options;
+    const answer = await this.#ask(signal, () => client.list(reconciler.resource, { form: 'metadata', limit: 1, signal }));
+    if (answer === undefined) return;
+    if (answer.kind === 'failed') this.#feed({ kind: 'probe-failed', failure: answer.failure });
+    else this.#feed({ kind: 'probed', position, resourceVersion: answer.value.resourceVersion });
+  }
+
+  /** What the cluster answered, or how it failed; undefined where it was cancelled meanwhile. */
+  async #ask<T>(signal: AbortSignal, call: () => Promise<T>): Promise<{ readonly kind: 'done'; readonly value: T } | Failed | undefined> {
+    try {
+      const value = await call();
+      return signal.aborted ? undefined : { kind: 'done', value };
+    } catch (error) {
+      return signal.aborted ? undefined : this.#failed(error);
+    }
+  }
+
+  /** Our own handling of what the cluster sent. An error in it is no reason to lose the kind, and none to keep quiet. */
+  #handle(work: () => void): Failed | undefined {
+    try {
+      work();
+      return undefined;
+    } catch (error) {
+      if (error instanceof DogwatchError) return this.#failed(error);
+      this.#options.log.error('what the cluster sent could not be handled; the kind is listed again', { ...this.#fields, error });
+      return this.#failed(new TransientError('unhandled', 'what the cluster sent could not be handled; see the log line with the stack'));
+    }
+  }
+
+  /** The failure as the state machine takes it. Told of in the log, save for an expired position, which is no fault. */
+  #failed(error: unknown): Failed {
+    const code = error instanceof DogwatchError ? error.code : 'unclassified';
+    if (code === 'expired') this.#options.log.info('the watch position has expired; the kind is listed again', this.#fields);
+    else this.#trouble.failed(error, this.#nowMs());
+    return { kind: 'failed', failure: { code, retryAfterSeconds: error instanceof TransientError ? error.retryAfterSeconds : undefined } };
+  }
+
+  #warnWithoutTable(): void {
+    const why = this.#observer.noTableReason;
+    if (why === undefined || this.#isWarned) return;
+    this.#isWarned = true;
+    this.#options.log.warn('kind is watched without status: settled objects cannot be told from others', { ...this.#fields, why });
+  }
+}

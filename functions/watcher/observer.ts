@@ -1,0 +1,140 @@
+/**
+ * What a cell makes of the rows it is sent: how it asks for them, what it remembers, what it marks as dirty. No waiting in
+ * here but for the question how the kind is served.
+ */
+import { observeRow, statusColumns } from '../../events/columns.ts';
+import type { DirtyMarks } from '../../events/dirty-marks.ts';
+import { REASONS } from '../../events/envelope.ts';
+import { KnownObjects, type Removed, type Unsettled } from '../../events/known-objects.ts';
+import type { ColumnDefinition, Row, StatusColumns } from '../../events/observed-object.ts';
+import type { KindPolicy, Phase } from '../../events/predicate.ts';
+import type { ResourceType } from '../../events/resource.ts';
+import type { KubernetesClient, ListForm, ListPage, ServedKind, WatchFrame } from '../adapters/kubernetes/port.ts';
+import { TransientError } from '../core/errors.ts';
+
+/** A frame of a watch that is no error. */
+export type DataFrame = Exclude<WatchFrame, { readonly type: 'ERROR' }>;
+
+/** Why a kind is watched without cells, for a warning; undefined where it is watched as a Table. */
+export type NoTableReason = 'crd-not-readable' | 'no-observed-generation-column';
+
+export class Observer {
+  readonly #type: ResourceType;
+  readonly #known: KnownObjects;
+  readonly #marks: DirtyMarks;
+  readonly #now: () => number;
+  #printerColumns: ServedKind['printerColumns'] = [];
+  #definitions: readonly ColumnDefinition[] = [];
+  #columns: StatusColumns | undefined;
+  #hasListed = false;
+  #form: ListForm = 'metadata';
+  #noTableReason: NoTableReason | undefined;
+
+  constructor(options: { type: ResourceType; policy: KindPolicy; marks: DirtyMarks; now: () => number }) {
+    this.#type = options.type;
+    this.#known = new KnownObjects(options.policy);
+    this.#marks = options.marks;
+    this.#now = options.now;
+  }
+
+  /** How lists and watches ask for the kind, as {@link describe} decided. */
+  get form(): ListForm {
+    return this.#form;
+  }
+
+  get noTableReason(): NoTableReason | undefined {
+    return this.#noTableReason;
+  }
+
+  /** True once one list of this process was complete. */
+  get hasListed(): boolean {
+    return this.#hasListed;
+  }
+
+  get size(): number {
+    return this.#known.size;
+  }
+
+  unsettled(): Unsettled {
+    return this.#known.unsettled(this.#now());
+  }
+
+  /** Decides how to ask for the kind: as a Table where a column says which generation was observed, else as metadata. */
+  async describe(client: KubernetesClient, signal: AbortSignal): Promise<void> {
+    const served = await client.servedKind(this.#type, { signal });
+    this.#printerColumns = served?.printerColumns ?? [];
+    const promised = [NAME_COLUMN, ...this.#printerColumns.map(({ name }) => ({ name, type: '' }))];
+    const hasColumn = statusColumns(this.#printerColumns, promised) !== undefined;
+    this.#form = hasColumn ? 'table' : 'metadata';
+    this.#noTableReason = hasColumn ? undefined : served === undefined ? 'crd-not-readable' : 'no-observed-generation-column';
+    this.#columns = undefined;
+    this.#definitions = [];
+  }
+
+  beginList(): void {
+    this.#known.beginList();
+  }
+
+  abandonList(): void {
+    this.#known.abandonList();
+  }
+
+  forgetPositions(): void {
+    this.#known.forgetPositions();
+  }
+
+  page(page: ListPage): void {
+    this.#definitions = page.columns;
+    this.#columns = statusColumns(this.#printerColumns, page.columns);
+    for (const row of page.rows) this.#observe(row, this.#hasListed ? 'list' : 'first-list');
+  }
+
+  /** The list was complete: what it no longer shows was deleted while nobody watched. */
+  commitList(resourceVersion: string): void {
+    this.#hasListed = true;
+    for (const removed of this.#known.endList(resourceVersion)) this.#markDeleted(removed);
+  }
+
+  /**
+   * Takes in an event or a bookmark.
+   *
+   * @throws TransientError `columns-changed` where the stream has other columns than the list before it: the CRD was changed
+   *         between the two, and the cells can no longer be told apart
+   */
+  frame(frame: DataFrame): void {
+    if (frame.columns !== undefined && namesOf(frame.columns) !== namesOf(this.#definitions)) {
+      throw new TransientError('columns-changed', 'the columns of the kind changed between list and watch; the list is read again');
+    }
+    if (frame.type === 'DELETED') this.#delete(frame.row);
+    else if (frame.type !== 'BOOKMARK') this.#observe(frame.row, 'watch');
+  }
+
+  #delete(row: Row): void {
+    const { uid, namespace, name, resourceVersion, generation } = row.metadata;
+    this.#known.remove(uid, resourceVersion);
+    // Also where we never knew it: a message about an object that is gone does no harm, a lost one may.
+    this.#markDeleted({ uid, ...(namespace ? { namespace } : {}), name, resourceVersion, generation });
+  }
+
+  #observe(row: Row, phase: Phase): void {
+    const object = observeRow(row, this.#columns);
+    const nowMs = this.#now();
+    const verdict = this.#known.observe(object, phase, nowMs);
+    if (verdict.kind === 'skip') return;
+    const { uid, namespace, name, resourceVersion, generation } = object;
+    const { reason, mustRun, lane } = verdict;
+    const address = namespace === undefined ? { name } : { namespace, name };
+    this.#marks.mark({ uid, ...address, resourceVersion, generation, reason, mustRun, lane, firstSeenAtMs: nowMs });
+  }
+
+  #markDeleted(removed: Removed): void {
+    this.#marks.mark({ ...removed, reason: 'deleted', ...REASONS.deleted, firstSeenAtMs: this.#now() });
+  }
+}
+
+/** The server's own first column. */
+const NAME_COLUMN: ColumnDefinition = { name: 'Name', type: 'string' };
+
+function namesOf(definitions: readonly ColumnDefinition[]): string {
+  return JSON.stringify(definitions.map(({ name }) => name));
+}
