@@ -89,12 +89,12 @@ const KIND_OF_CODE: Readonly<Record<string, FailedKind>> = {
  */
 export function outcomeOf(error: unknown, stage: Stage): Outcome {
   const failure = failureOf(error);
-  if (error instanceof ConflictError && failure.code !== 'field-manager-conflict') {
-    return { kind: 'overtaken', by: failure.code === 'uid-conflict' ? 'replacement' : 'newer-run' };
-  }
-  if (error instanceof DogwatchError) {
-    const byCode = Object.hasOwn(KIND_OF_CODE, failure.code) ? KIND_OF_CODE[failure.code] : undefined;
-    return { kind: byCode ?? kindOfClass(error), failure };
+  const ours = asOurs(error);
+  if (ours !== undefined) {
+    const byCode = Object.hasOwn(KIND_OF_CODE, ours.code) ? KIND_OF_CODE[ours.code] : undefined;
+    if (byCode !== undefined) return { kind: byCode, failure };
+    if (ours instanceof ConflictError) return { kind: 'overtaken', by: ours.code === 'uid-conflict' ? 'replacement' : 'newer-run' };
+    return { kind: kindOfClass(ours), failure };
   }
   // The only signal that we hand out is the one of the deadline, so an AbortError means that, whoever throws it: AWS clients
   // answer an aborted signal with an error of their own. A TimeoutError in the author's function is a limit of the author's own.
@@ -129,12 +129,22 @@ export function overtakenFailure(by: OvertakenBy): Failure {
  * they may quote a body, and whoever threw ours chose what to show.
  */
 export function failureOf(error: unknown): Failure {
-  if (error instanceof DogwatchError) return failureOfOurs(error);
+  const ours = asOurs(error);
+  if (ours !== undefined) return failureOfOurs(ours);
   try {
     return { code: 'unclassified', errorClass: cutText(classOf(error), 64), message: cutText(textOf(error), FAILURE_MESSAGE_MAX) };
   } catch {
     // A getter or a proxy that throws; there is nothing more to learn from such a value.
     return { code: 'unclassified', errorClass: typeof error, message: 'something was thrown that cannot be read' };
+  }
+}
+
+function asOurs(error: unknown): DogwatchError | undefined {
+  try {
+    return error instanceof DogwatchError ? error : undefined;
+  } catch {
+    // A proxy may throw for this question too.
+    return undefined;
   }
 }
 
