@@ -1,0 +1,123 @@
+/** One HTTP request on one socket: sent, answered or failed. No retry and no policy; `transport.ts` has those. */
+import * as http from 'node:http';
+import * as https from 'node:https';
+import { TransientError } from '../../core/errors.ts';
+
+export interface ExchangeRequest {
+  readonly method: string;
+  readonly url: URL;
+  readonly headers: http.OutgoingHttpHeaders;
+  readonly body: string | undefined;
+  readonly agent: http.Agent;
+  /** Limit of DNS, TCP and TLS together, for a fresh socket. */
+  readonly connectMs: number;
+  /** Ends the exchange with its reason, also while the body is read. */
+  readonly signal: AbortSignal;
+}
+
+/** The socket had served before and failed before a byte of the answer came: the peer closed it while nobody looked. */
+export class StaleSocketError extends Error {
+  override readonly name = 'StaleSocketError';
+}
+
+/**
+ * Resolves with the headers; the body is left to read. No 'error' event of request or response goes unheard, whenever it comes.
+ *
+ * @throws StaleSocketError, the signal's reason, or TransientError `timeout`, `unreachable`, `unauthorized` (credentials that are no valid header)
+ */
+export function exchange(request: ExchangeRequest): Promise<http.IncomingMessage> {
+  const { method, url, headers, body, agent, connectMs, signal } = request;
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(signal.reason);
+    let sent: http.ClientRequest;
+    try {
+      sent = (url.protocol === 'http:' ? http : https).request(url, { method, headers, agent });
+    } catch (error) {
+      return reject(invalidHeader(error) ?? error);
+    }
+    let timer: NodeJS.Timeout | undefined;
+    const abort = (): void => {
+      sent.destroy(signal.reason);
+    };
+    signal.addEventListener('abort', abort, { once: true });
+    sent.once('socket', (socket) => {
+      if (sent.reusedSocket) return;
+      socket.setKeepAlive(true, 30_000);
+      const limit = (): void => {
+        sent.destroy(new TransientError('timeout', 'the API server did not accept a connection in time; check address and network'));
+      };
+      timer = setTimeout(limit, connectMs);
+      socket.once(url.protocol === 'http:' ? 'connect' : 'secureConnect', () => clearTimeout(timer));
+    });
+    sent.once('response', (response) => {
+      clearTimeout(timer);
+      response.on('error', () => {}); // Whoever reads the body gets it; nobody has to be reading.
+      response.once('close', () => signal.removeEventListener('abort', abort));
+      resolve(response);
+    });
+    sent.on('error', (error) => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', abort);
+      if (signal.aborted) return reject(signal.reason);
+      const { code } = error as NodeJS.ErrnoException;
+      const stale = sent.reusedSocket && (code === 'ECONNRESET' || code === 'EPIPE');
+      reject(stale ? new StaleSocketError('a kept connection was closed by the peer', { cause: error }) : unreachable(error));
+    });
+    sent.end(body);
+  });
+}
+
+/** @throws TransientError `bad-response` for a body that is compressed; it is destroyed then */
+export function refuseEncoded(response: http.IncomingMessage): void {
+  const encoding = response.headers['content-encoding'];
+  if (encoding === undefined || encoding === 'identity') return;
+  response.destroy();
+  throw new TransientError('bad-response', 'the answer is compressed although we did not ask for it; look for a proxy on the way', {
+    facts: { encoding },
+  });
+}
+
+/**
+ * The whole body as text.
+ *
+ * @throws TransientError `unreachable` if it breaks off, `response-too-large` over `maxBytes`, `bad-response` if it is encoded
+ */
+export async function readBody(response: http.IncomingMessage, maxBytes: number, signal: AbortSignal): Promise<string> {
+  refuseEncoded(response);
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      if (bytes > maxBytes) {
+        throw new TransientError('response-too-large', 'the answer is larger than we read into memory; ask for smaller pages', {
+          facts: { maxBytes },
+        });
+      }
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    throw error instanceof TransientError ? error : unreachable(error);
+  }
+  return Buffer.concat(chunks, bytes).toString('utf8');
+}
+
+/** Any failure of name resolution, connection, TLS or transfer. `errorCode` is Node's or OpenSSL's. */
+export function unreachable(cause: unknown): TransientError {
+  if (cause instanceof TransientError) return cause;
+  const { code } = cause as NodeJS.ErrnoException;
+  const invalid = invalidHeader(cause);
+  if (invalid !== undefined) return invalid;
+  return new TransientError('unreachable', 'the API server cannot be reached (DNS, connection, TLS or reset); check address and network', {
+    cause,
+    facts: { errorCode: code ?? 'unknown' },
+  });
+}
+
+function invalidHeader(error: unknown): TransientError | undefined {
+  if ((error as NodeJS.ErrnoException).code !== 'ERR_INVALID_CHAR') return undefined;
+  return new TransientError('unauthorized', 'the credentials hold characters that HTTP does not carry; look at the token', {
+    cause: error,
+  });
+}

@@ -1,0 +1,78 @@
+/** Credentials from a plugin of the kubeconfig (`aws eks get-token` and the like), run as client-go runs it. */
+import { execFile } from 'node:child_process';
+import * as z from 'zod';
+import { TransientError } from '../../core/errors.ts';
+import type { ExecPlugin } from './kube-config.ts';
+
+/** How long a plugin may run before it is killed. */
+const PLUGIN_TIMEOUT_MS = 30_000;
+
+const credential = z.looseObject({
+  kind: z.literal('ExecCredential'),
+  status: z.looseObject({
+    token: z.string().optional(),
+    clientCertificateData: z.string().optional(),
+    clientKeyData: z.string().optional(),
+    expirationTimestamp: z.string().optional(),
+  }),
+});
+
+/** What a plugin answered. */
+export interface ExecCredential {
+  readonly token: string | undefined;
+  /** PEM, not base64. */
+  readonly cert: string | undefined;
+  readonly key: string | undefined;
+  /** Milliseconds since 1970; undefined: does not expire by itself. */
+  readonly expiresAtMs: number | undefined;
+}
+
+/**
+ * Runs the plugin once. Its output is never quoted: it is a credential.
+ *
+ * @throws TransientError `unauthorized` if it cannot be started, fails, takes over 30 s or answers no ExecCredential
+ */
+export async function runExecPlugin(plugin: ExecPlugin): Promise<ExecCredential> {
+  const info = {
+    apiVersion: plugin.apiVersion,
+    kind: 'ExecCredential',
+    spec: { interactive: false, ...(plugin.clusterInfo === undefined ? {} : { cluster: plugin.clusterInfo }) },
+  };
+  const env = { ...process.env, ...plugin.env, KUBERNETES_EXEC_INFO: JSON.stringify(info) };
+  const facts = { command: plugin.command };
+  const output = await new Promise<string>((resolve, reject) => {
+    const child = execFile(plugin.command, [...plugin.args], { env, timeout: PLUGIN_TIMEOUT_MS, encoding: 'utf8' }, (error, stdout) => {
+      if (error === null) return resolve(stdout);
+      const { code, killed } = error;
+      reject(
+        new TransientError('unauthorized', 'the credential plugin of the kubeconfig failed; run it by hand to see why', {
+          // Not the error itself: its message repeats arguments and stderr.
+          facts: { ...facts, exit: killed ? 'killed after 30 s' : String(code ?? 'unknown') },
+        }),
+      );
+    });
+    child.stdin?.end();
+  });
+  const parsed = credential.safeParse(parseJson(output));
+  if (!parsed.success) {
+    throw new TransientError('unauthorized', 'the credential plugin of the kubeconfig printed no ExecCredential; run it by hand', {
+      facts,
+    });
+  }
+  const { status } = parsed.data;
+  const expires = status.expirationTimestamp === undefined ? Number.NaN : Date.parse(status.expirationTimestamp);
+  return {
+    token: status.token?.trim(),
+    cert: status.clientCertificateData,
+    key: status.clientKeyData,
+    expiresAtMs: Number.isNaN(expires) ? undefined : expires,
+  };
+}
+
+function parseJson(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}
