@@ -55,6 +55,7 @@ export function createKubernetesClient(options: KubernetesClientOptions): Kubern
 
   async function observed<T extends { readonly kind: string }>(
     context: RequestContext,
+    signal: AbortSignal | undefined,
     call: () => Promise<T | Answer>,
   ): Promise<T | Answer> {
     const startedMs = nowMs();
