@@ -1,9 +1,9 @@
 /** A watch stream under the test's hand, and the projection of objects to rows. */
-import type { ColumnDefinition, ObjectMetadata, Row } from '../../events/observed-object.ts';
+import type { ColumnDefinition, Row } from '../../events/observed-object.ts';
 import type { ListForm, ServedKind, WatchFrame, WatchOptions } from '../../functions/adapters/kubernetes/port.ts';
 import type { KubernetesObject } from '../../functions/core/reconciler.ts';
 import type { Change, ObjectStore } from './object-store.ts';
-import { isJson, type Json } from './server-side-apply.ts';
+import { isJson } from './server-side-apply.ts';
 
 type Columns = ServedKind['printerColumns'];
 
@@ -132,9 +132,9 @@ export function columnsOf(form: ListForm, columns: Columns): ColumnDefinition[] 
 }
 
 export function projectRow(object: KubernetesObject, form: ListForm, columns: Columns): Row {
-  const { managedFields: _, ...metadata } = object.metadata as ObjectMetadata & Json;
+  const { managedFields: _, ...metadata } = object.metadata;
   const cells = form === 'metadata' ? [] : [object.metadata.name, ...columns.map(({ jsonPath }) => cellOf(object, jsonPath))];
-  return { metadata: metadata as ObjectMetadata, cells };
+  return { metadata, cells };
 }
 
 /** The value of a JSONPath of the two forms that printer columns of ours have; null where it is absent. */

@@ -130,8 +130,11 @@ export class ObjectStore {
   #commit(kind: Change['type'], type: ResourceType, stored: Stored, before: KubernetesObject | undefined): KubernetesObject {
     this.resourceVersion += 1;
     const entries = managedFields(stored.owned);
-    const metadata = { ...stored.object.metadata, resourceVersion: String(this.resourceVersion) } as ObjectMetadata & Json;
-    if (kind !== 'DELETED') metadata['managedFields'] = entries;
+    const metadata: ObjectMetadata = {
+      ...stored.object.metadata,
+      resourceVersion: String(this.resourceVersion),
+      ...(kind === 'DELETED' ? {} : { managedFields: entries }),
+    };
     const object = deepFreeze({ ...stored.object, metadata });
     stored.object = object;
     const change: Change = { type: kind, kind: groupKind(type), resourceVersion: this.resourceVersion, object, before };
@@ -166,7 +169,7 @@ function managedFields(owned: Stored['owned']): Json[] {
 }
 
 function entriesOf(object: KubernetesObject): unknown {
-  return (object.metadata as ObjectMetadata & Json)['managedFields'] ?? [];
+  return object.metadata.managedFields ?? [];
 }
 
 /** JSON with sorted fields; RV and managedFields do not count. */
