@@ -42,17 +42,21 @@ export function spentBudget(data: EnvelopeData, now: Date): Pick<DispositionCont
  * @throws RangeError for an outcome that is never sent again
  */
 export function nextEnvelopeData(data: EnvelopeData, outcome: Outcome, requeue: Requeue, run: RunFacts): EnvelopeData {
+  return fitEnvelope(nextData(data, outcome, requeue, run), SHORTENINGS);
+}
+
+function nextData(data: EnvelopeData, outcome: Outcome, requeue: Requeue, run: RunFacts): EnvelopeData {
   switch (outcome.kind) {
     case 'circuit-open':
       return { ...data, lane: run.lane, heldSeconds: (data.heldSeconds ?? 0) + requeue.delaySeconds };
     case 'not-due':
       return { ...data, lane: run.lane, notBefore: data.notBefore ?? wholeSeconds(outcome.notBefore) };
     case 'requeue-after':
-      return fitEnvelope(wakeUp(data, requeue, run), SHORTENINGS);
+      return wakeUp(data, requeue, run);
     default: {
       const row = rowOf(outcome);
       if (row === undefined) throw new RangeError(`a message whose run is ${outcome.kind} is not sent again`);
-      return fitEnvelope(retry(data, outcome, row, requeue, run), SHORTENINGS);
+      return retry(data, outcome, row, requeue, run);
     }
   }
 }
