@@ -1,0 +1,47 @@
+/**
+ * The author's own function, under guard: it gets frozen input and the run's signal, and whatever it throws, returns or
+ * never returns stays a matter of this one object.
+ */
+import { formatResourceKey } from '../../events/resource.ts';
+import { deepFreeze } from '../core/frozen.ts';
+import type { CustomObject, ReconcilerLog } from '../core/reconciler.ts';
+import { untilAborted } from './abort.ts';
+import { readNotOlderThan } from './read.ts';
+import type { ObjectContext } from './run-context.ts';
+
+/**
+ * What `reconcile` returned: nothing is known of it yet, not even that it is a Plan.
+ *
+ * @param readAt  reads of the author are not older than this; undefined: the newest
+ * @throws whatever the author throws; the signal's reason once the deadline has passed
+ */
+export async function askAuthor(
+  context: ObjectContext,
+  object: CustomObject<unknown, unknown>,
+  readAt: string | undefined,
+): Promise<unknown> {
+  const { run, reconciler, client, now, signal } = context;
+  return untilAborted(
+    signal,
+    // In an async function, so that a reconcile that is none and throws at once is no other case.
+    (async () =>
+      reconciler.reconcile({
+        key: deepFreeze({ ...run.key }),
+        object,
+        read: async (type, at) =>
+          deepFreeze(await readNotOlderThan(context, readAt, (resourceVersion) => client.get(type, at, { resourceVersion }))),
+        now: new Date(now),
+        log: authorLog(context),
+        signal,
+      }))(),
+  );
+}
+
+/** The author's lines say of which object and attempt they speak; the author's fields can't hide that. */
+function authorLog({ run, object, log }: ObjectContext): ReconcilerLog {
+  const facts = { key: formatResourceKey(run.key), uid: object.metadata.uid, attempt: run.data.attempt };
+  return {
+    info: (message, fields) => log.info(message, { ...fields, ...facts }),
+    warn: (message, fields) => log.warn(message, { ...fields, ...facts }),
+  };
+}

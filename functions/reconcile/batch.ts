@@ -1,0 +1,137 @@
+/**
+ * A whole invocation: records are parsed alone, folded by object, run side by side, each within its own deadline. Nothing
+ * that one of them does, throws or never finishes reaches another; the answer names the records that SQS is to keep.
+ */
+import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
+import { type Budgets, type Disposition, dispose } from '../core/disposition.ts';
+import { TransientError } from '../core/errors.ts';
+import { spentBudget } from '../core/next-envelope.ts';
+import { untilAborted } from './abort.ts';
+import { announce } from './announce.ts';
+import { mapBounded } from './bounded.ts';
+import { carryOut, type EffectDependencies, effectOfForeign, effectOfNewer, effectOfRun } from './effects.ts';
+import { failureToShow, showFailure } from './failure.ts';
+import { foldRecords, type ObjectRun } from './fold.ts';
+import { processRun, type RunDependencies, type RunReport } from './process.ts';
+import { type ForeignRecord, type NewerRecord, parseRecord } from './record.ts';
+import { reportForeign, reportNewer, reportRun, reportUnforeseen } from './report.ts';
+
+/** Objects worked on at once in one invocation. */
+const PARALLEL_RUNS = 10;
+/** Milliseconds of an invocation that no run may use: they are for sending what comes of it. */
+const RESERVED_MS = 5_000;
+/** Milliseconds before the end of an invocation at which sends are given up, so that the answer still gets out. */
+const ANSWER_MS = 1_000;
+
+export interface BatchDependencies extends RunDependencies, EffectDependencies {
+  readonly budgets: Budgets;
+  readonly recordDeadlineSeconds: number;
+}
+
+/** What an invocation says of its time. */
+export interface Invocation {
+  /** Milliseconds until the platform ends it. */
+  remainingMs(): number;
+}
+
+/** The partial batch response: every record that is not in it may be deleted. Never throws for what a record holds. */
+export async function processBatch(event: SQSEvent, invocation: Invocation, dependencies: BatchDependencies): Promise<SQSBatchResponse> {
+  const { clock, queueUrls } = dependencies;
+  const records = (event.Records ?? []).map((record) => parseRecord(record, queueUrls));
+  const sends = startTimer(clock, invocation.remainingMs() - ANSWER_MS, 'the invocation is about to end');
+  const works: Work[] = [
+    ...foldRecords(
+      records.filter((record) => record.kind === 'reconcile'),
+      clock.now(),
+    ).map((run) => ({
+      messageIds: run.messageIds,
+      settle: () => settleRun(run, invocation, sends.signal, dependencies),
+    })),
+    ...records
+      .filter((record) => record.kind === 'newer')
+      .map((record) => ({ messageIds: [record.receipt.messageId], settle: () => settleNewer(record, sends.signal, dependencies) })),
+    ...records
+      .filter((record) => record.kind === 'foreign')
+      .map((record) => ({ messageIds: [record.receipt.messageId], settle: () => settleForeign(record, sends.signal, dependencies) })),
+  ];
+  const failed = await mapBounded(works, PARALLEL_RUNS, async ({ messageIds, settle }) => {
+    try {
+      return (await settle()) ? [] : messageIds;
+    } catch (error) {
+      // A fault of ours, not of the record: it stays in the queue, and its neighbours go on.
+      reportUnforeseen(dependencies.log, messageIds, error);
+      return messageIds;
+    }
+  });
+  sends.stop();
+  return { batchItemFailures: [...new Set(failed.flat())].map((itemIdentifier) => ({ itemIdentifier })) };
+}
+
+interface Work {
+  readonly messageIds: readonly string[];
+  /** True if its records may be acknowledged. */
+  readonly settle: () => Promise<boolean>;
+}
+
+async function settleRun(run: ObjectRun, invocation: Invocation, sends: AbortSignal, dependencies: BatchDependencies): Promise<boolean> {
+  const { clock, log, budgets, recordDeadlineSeconds } = dependencies;
+  const startedAt = clock.now();
+  const deadline = startTimer(
+    clock,
+    Math.min(recordDeadlineSeconds * 1000, invocation.remainingMs() - RESERVED_MS),
+    'the run took too long',
+  );
+  const report = await processRun(run, dependencies, deadline.signal);
+  const now = clock.now();
+  const disposition = dispose(report.outcome, { ...spentBudget(run.data, now), random: clock.random(), now, budgets });
+  await untilAborted(deadline.signal, show(report, disposition)).catch((error: unknown) => {
+    if (!deadline.signal.aborted) throw error;
+  });
+  deadline.stop();
+  const acknowledged = await carryOut(effectOfRun(run, report, disposition, dependencies), dependencies, sends);
+  reportRun(log, { run, report, disposition, acknowledged, durationMs: clock.now().getTime() - startedAt.getTime() });
+  return acknowledged;
+}
+
+/** What the object's owner is to see of it: before the message goes on, so that a redelivery shows it again if this is cut short. */
+async function show(report: RunReport, disposition: Disposition): Promise<void> {
+  const { context } = report;
+  if (context === undefined) return;
+  const failure = failureToShow(report, disposition);
+  const isLetter = disposition.kind === 'dead-letter';
+  const written = failure === undefined ? report.status : await showFailure(context, failure, isLetter);
+  await announce(context, written, isLetter ? disposition.failure : undefined);
+}
+
+async function settleNewer(record: NewerRecord, sends: AbortSignal, dependencies: BatchDependencies): Promise<boolean> {
+  const { clock, log, budgets } = dependencies;
+  const now = clock.now();
+  const ageSeconds = record.sentAt === undefined ? 0 : (now.getTime() - record.sentAt.getTime()) / 1000;
+  const disposition = dispose({ kind: 'newer-type', type: record.type }, { attempt: 1, ageSeconds, random: clock.random(), now, budgets });
+  const acknowledged = await carryOut(effectOfNewer(record, disposition, dependencies), dependencies, sends);
+  reportNewer(log, { record, disposition, acknowledged });
+  return acknowledged;
+}
+
+async function settleForeign(record: ForeignRecord, sends: AbortSignal, dependencies: BatchDependencies): Promise<boolean> {
+  const acknowledged = await carryOut(effectOfForeign(record, dependencies), dependencies, sends);
+  reportForeign(dependencies.log, { record, acknowledged });
+  return acknowledged;
+}
+
+interface Timer {
+  readonly signal: AbortSignal;
+  stop(): void;
+}
+
+/** A signal that is aborted with code `deadline` after `ms`, at once where nothing is left, unless stopped before. */
+function startTimer(clock: Pick<BatchDependencies['clock'], 'sleep'>, ms: number, why: string): Timer {
+  const expired = new AbortController();
+  const stopped = new AbortController();
+  const expire = (): void => {
+    if (!stopped.signal.aborted) expired.abort(new TransientError('deadline', `${why}: the record is left in the queue and tried again`));
+  };
+  if (ms > 0) void clock.sleep(ms, stopped.signal).then(expire);
+  else expire();
+  return { signal: expired.signal, stop: () => stopped.abort() };
+}

@@ -1,0 +1,90 @@
+/**
+ * Step 5 of a run: status says what was done, on the very resourceVersion that the run acted on. Always sent, also when
+ * nothing in it changed: an apply without effect writes nothing but still tells a late run that it was late.
+ */
+import { apiVersionOf } from '../../events/resource.ts';
+import type { AppliedObject } from '../adapters/kubernetes/port.ts';
+import { ConflictError, TerminalError } from '../core/errors.ts';
+import type { Outcome } from '../core/outcome.ts';
+import type { KubernetesObject } from '../core/reconciler.ts';
+import { isSameOwnStatus, type OwnStatus, ownStatusOf } from '../core/status.ts';
+import type { ObjectContext } from './run-context.ts';
+
+/** How often one run confirms again after foreign writes before it lets the queue wait. */
+const CONFIRM_AGAIN_MAX = 3;
+/** Longest pause before confirming again, in milliseconds. */
+const JITTER_MS = 20;
+
+export interface Confirmed {
+  readonly outcome: Outcome;
+  /** Reads that conflicts have cost. */
+  readonly rereadCount: number;
+}
+
+/**
+ * Applies `status` at the resourceVersion read. A foreign write in between costs one read and one more apply; a newer spec,
+ * a newer run or another object of the name means that this run was overtaken.
+ *
+ * @throws TerminalError `status-subresource-missing`, and the errors of the client other than the conflict on R
+ */
+export async function confirm(context: ObjectContext, status: OwnStatus): Promise<Confirmed> {
+  const { client, reconciler, clock, signal } = context;
+  let current = context.object;
+  for (let rereadCount = 0; ; rereadCount += 1) {
+    try {
+      const answer = await client.applyStatus(reconciler.resource, statusBody(context, current.metadata.resourceVersion, status));
+      if (answer === undefined) return { outcome: await explainAbsence(context), rereadCount };
+      return { outcome: { kind: 'finished', branch: 'reconciled' }, rereadCount };
+    } catch (error) {
+      if (!(error instanceof ConflictError && error.code === 'resource-version-conflict')) throw error;
+    }
+    const found = await client.get(reconciler.resource, context.run.key);
+    if (found === undefined) return { outcome: { kind: 'finished', branch: 'gone' }, rereadCount: rereadCount + 1 };
+    const overtakenBy = compareWithRead(context.object, found);
+    if (overtakenBy !== 'foreign-fields' || rereadCount >= CONFIRM_AGAIN_MAX) {
+      return { outcome: overtaken(overtakenBy, found), rereadCount: rereadCount + 1 };
+    }
+    current = found;
+    await clock.sleep(1 + clock.random() * (JITTER_MS - 1), signal);
+  }
+}
+
+/** The body of a status apply: nothing but identity, R and status. */
+export function statusBody({ run, reconciler }: ObjectContext, resourceVersion: string, status: OwnStatus): AppliedObject {
+  const { namespace, name } = run.key;
+  return {
+    apiVersion: apiVersionOf(reconciler.resource),
+    kind: reconciler.resource.kind,
+    metadata: { name, ...(namespace === undefined ? {} : { namespace }), resourceVersion },
+    status,
+  };
+}
+
+type Overtaken = Extract<Outcome, { kind: 'overtaken' }>;
+
+/** What has happened to the object since it was read; `foreign-fields`: nothing that the run rests on. */
+function compareWithRead(read: KubernetesObject, found: KubernetesObject): Overtaken['by'] {
+  if (found.metadata.uid !== read.metadata.uid) return 'replacement';
+  if (found.metadata.generation !== read.metadata.generation) return 'newer-spec';
+  if (found.metadata.deletionTimestamp !== read.metadata.deletionTimestamp) return 'newer-spec';
+  return isSameOwnStatus(ownStatusOf(read), ownStatusOf(found)) ? 'foreign-fields' : 'newer-run';
+}
+
+function overtaken(by: Overtaken['by'], { metadata }: KubernetesObject): Outcome {
+  const { uid, resourceVersion, generation } = metadata;
+  return { kind: 'overtaken', by, uid, resourceVersion, ...(generation === undefined ? {} : { generation }) };
+}
+
+/**
+ * After a 404 on `/status`. An object of another uid was created after that answer, so after every write of this run: its
+ * own message finds what was left here, and nothing is to be sent for it.
+ */
+async function explainAbsence({ client, reconciler, run, object }: ObjectContext): Promise<Outcome> {
+  const found = await client.get(reconciler.resource, run.key);
+  if (found === undefined) return { kind: 'finished', branch: 'gone' };
+  if (found.metadata.uid !== object.metadata.uid) return { kind: 'finished', branch: 'replaced' };
+  throw new TerminalError(
+    'status-subresource-missing',
+    'the CustomResourceDefinition has no status subresource: add `subresources: {status: {}}` to its served version, then replay',
+  );
+}

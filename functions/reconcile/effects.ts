@@ -1,0 +1,118 @@
+/** From a disposition to what is sent. Everything is sent first and acknowledged only once SQS has it. */
+import { buildEnvelope, type EnvelopeData, encodeEnvelope } from '../../events/envelope.ts';
+import type { Clock } from '../adapters/clock.ts';
+import type { OutgoingMessage, Queue } from '../adapters/queue-port.ts';
+import type { Log } from '../adapters/telemetry.ts';
+import { deadLetter, foreignLetter } from '../core/dead-letter.ts';
+import type { Disposition } from '../core/disposition.ts';
+import { nextEnvelopeData } from '../core/next-envelope.ts';
+import { untilAborted } from './abort.ts';
+import type { ObjectRun } from './fold.ts';
+import type { RunReport } from './process.ts';
+import type { ForeignRecord, NewerRecord, QueueUrls } from './record.ts';
+
+export interface EffectDependencies {
+  /** Loaded when the first send needs it: most invocations send nothing. */
+  readonly queue: () => Promise<Queue>;
+  readonly queueUrls: QueueUrls & { readonly deadLetter: string };
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Which release decided; stands in dead letters. */
+  readonly functionVersion: string;
+}
+
+/** What a disposition asks for: acknowledge, fail the item, or send and then acknowledge. */
+export type Effect =
+  | { readonly kind: 'acknowledge' }
+  | { readonly kind: 'fail' }
+  | { readonly kind: 'send'; readonly queueUrl: string; readonly message: OutgoingMessage };
+
+/** Fair queue group of a message whose cluster cannot be read. */
+const NO_CLUSTER_GROUP = 'unknown';
+
+/** The one effect for all records of a run. */
+export function effectOfRun(run: ObjectRun, report: RunReport, disposition: Disposition, dependencies: EffectDependencies): Effect {
+  const { queueUrls, clock, functionVersion } = dependencies;
+  const now = clock.now();
+  const seen = report.context?.object.metadata;
+  const bodyOf = (data: EnvelopeData): string =>
+    encodeEnvelope(buildEnvelope(data, { id: clock.uuid(), now, traceparent: run.traceparent }));
+  switch (disposition.kind) {
+    case 'done':
+      return { kind: 'acknowledge' };
+    case 'fail-item':
+      return { kind: 'fail' };
+    case 'requeue': {
+      const facts = { now, lane: run.lane, wrote: report.client?.wrote ?? false, ...(seen === undefined ? {} : { seen }) };
+      const data = nextEnvelopeData(run.data, report.outcome, disposition, facts);
+      return sendTo(queueUrls[data.lane ?? run.lane], bodyOf(data), disposition.delaySeconds, run.key.cluster);
+    }
+    case 'dead-letter': {
+      const letter = deadLetter({
+        data: run.data,
+        failure: disposition.failure,
+        now,
+        functionVersion,
+        generationSeen: seen?.generation,
+        lane: run.lane,
+      });
+      return sendTo(queueUrls.deadLetter, bodyOf(letter.data), 0, run.key.cluster, letter.attributes);
+    }
+  }
+}
+
+/** A message of a newer release keeps its body: what it says is not for us to write anew. */
+export function effectOfNewer(record: NewerRecord, disposition: Disposition, dependencies: EffectDependencies): Effect {
+  const { queueUrls, clock, functionVersion } = dependencies;
+  const { body, lane } = record.receipt;
+  const group = record.cluster ?? NO_CLUSTER_GROUP;
+  switch (disposition.kind) {
+    case 'done':
+      return { kind: 'acknowledge' };
+    case 'fail-item':
+      return { kind: 'fail' };
+    case 'requeue':
+      return sendTo(queueUrls[lane], body, disposition.delaySeconds, group);
+    case 'dead-letter': {
+      const letter = foreignLetter({ body, code: 'newer-type', reason: disposition.failure.message, now: clock.now(), functionVersion });
+      return sendTo(queueUrls.deadLetter, letter.body, 0, group, letter.attributes);
+    }
+  }
+}
+
+/** A body that is no envelope goes to the dead letters as it came: it will not become one by being read again. */
+export function effectOfForeign(record: ForeignRecord, dependencies: EffectDependencies): Effect {
+  const { queueUrls, clock, functionVersion } = dependencies;
+  const letter = foreignLetter({ body: record.receipt.body, reason: record.reason, now: clock.now(), functionVersion });
+  return sendTo(queueUrls.deadLetter, letter.body, 0, NO_CLUSTER_GROUP, letter.attributes);
+}
+
+/**
+ * True if the records may be acknowledged: nothing was to be sent, or SQS has accepted it. Never throws; whatever is in doubt
+ * (also a send that the signal cut short) fails the item, which at worst makes a second copy.
+ */
+export async function carryOut(effect: Effect, dependencies: EffectDependencies, signal: AbortSignal): Promise<boolean> {
+  if (effect.kind !== 'send') return effect.kind === 'acknowledge';
+  const { log } = dependencies;
+  const { queueUrl, message } = effect;
+  const facts = { queue: queueUrl.split('/').at(-1), cluster: message.groupId };
+  try {
+    const queue = await untilAborted(signal, dependencies.queue());
+    const [result] = await untilAborted(signal, queue.send(queueUrl, [message], { signal }));
+    if (result?.kind === 'sent') return true;
+    log.error('message not sent; its record is left in the queue', { ...facts, code: result?.code ?? 'no-result' });
+  } catch (error) {
+    log.error('message not sent; its record is left in the queue', { ...facts, code: 'send-failed', error });
+  }
+  return false;
+}
+
+function sendTo(
+  queueUrl: string,
+  body: string,
+  delaySeconds: number,
+  groupId: string,
+  attributes?: Readonly<Record<string, string>>,
+): Effect {
+  return { kind: 'send', queueUrl, message: { body, delaySeconds, groupId, ...(attributes === undefined ? {} : { attributes }) } };
+}

@@ -1,0 +1,37 @@
+/** What the object's own status says of the last confirmed run. Anybody may have written it, so nothing about its shape is taken on trust. */
+import type { KubernetesObject } from '../core/reconciler.ts';
+
+export interface Observed {
+  readonly observedGeneration: number | undefined;
+  /** Absent in the cluster counts as 1. */
+  readonly observedRevision: number;
+  readonly childrenDigest: string | undefined;
+  /** Status of condition Ready; undefined where there is none. */
+  readonly ready: string | undefined;
+}
+
+/** The facts in `status`, each undefined (revision: 1) where it is absent or of another type. */
+export function observedOf(object: KubernetesObject): Observed {
+  const status = recordOf(object['status']);
+  const { observedGeneration, observedRevision, childrenDigest } = status;
+  return {
+    observedGeneration: typeof observedGeneration === 'number' ? observedGeneration : undefined,
+    observedRevision: typeof observedRevision === 'number' ? observedRevision : 1,
+    childrenDigest: typeof childrenDigest === 'string' ? childrenDigest : undefined,
+    ready: readyOf(status)?.status,
+  };
+}
+
+/** Condition Ready of a status body, as far as it has the shape of one. */
+export function readyOf(status: unknown): { readonly status: string; readonly reason: string; readonly message: string } | undefined {
+  const { conditions } = recordOf(status);
+  if (!Array.isArray(conditions)) return undefined;
+  const ready = conditions.map(recordOf).find((condition) => condition['type'] === 'Ready');
+  if (ready === undefined || typeof ready['status'] !== 'string') return undefined;
+  const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+  return { status: ready['status'], reason: text(ready['reason']), message: text(ready['message']) };
+}
+
+function recordOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}

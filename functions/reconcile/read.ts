@@ -1,0 +1,47 @@
+/** Step 1 of a run: reading, not older than what is known, without ever waiting for a position that will not come. */
+import { TransientError } from '../core/errors.ts';
+import type { KubernetesObject } from '../core/reconciler.ts';
+import type { RunContext } from './run-context.ts';
+
+/** Seconds to wait where a server says that it is behind without saying for how long (one without a watch cache does not). */
+const BEHIND_SECONDS = 1;
+
+/**
+ * What `read` answers for an object state not older than `resourceVersion`. A server that is behind is asked once more after
+ * the wait it names, then for its newest: after a restore of etcd it would never reach a position of the lost history.
+ *
+ * @param resourceVersion  undefined: the newest, at once
+ */
+export async function readNotOlderThan<Result>(
+  context: Pick<RunContext, 'clock' | 'signal'>,
+  resourceVersion: string | undefined,
+  read: (resourceVersion: string | undefined) => Promise<Result>,
+): Promise<Result> {
+  if (resourceVersion === undefined) return read(undefined);
+  try {
+    return await read(resourceVersion);
+  } catch (error) {
+    if (!isBehind(error)) throw error;
+    await context.clock.sleep((error.retryAfterSeconds ?? BEHIND_SECONDS) * 1000, context.signal);
+  }
+  try {
+    return await read(resourceVersion);
+  } catch (error) {
+    if (!isBehind(error)) throw error;
+  }
+  return read(undefined);
+}
+
+/**
+ * The object as it is now, or undefined. Not older than the envelope says; the newest where a record was received more than
+ * once, because the run that died may have known more than its envelope.
+ */
+export function readObject(context: RunContext): Promise<KubernetesObject | undefined> {
+  const { run, reconciler, client } = context;
+  const known = run.redelivered ? undefined : run.data.resourceVersion;
+  return readNotOlderThan(context, known, (resourceVersion) => client.get(reconciler.resource, run.key, { resourceVersion }));
+}
+
+function isBehind(error: unknown): error is TransientError {
+  return error instanceof TransientError && error.code === 'resource-version-too-large';
+}

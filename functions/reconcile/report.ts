@@ -1,0 +1,81 @@
+/** One log line for what became of a run, or of a record that led to none. */
+import { formatResourceKey } from '../../events/resource.ts';
+import type { Log, LogFields } from '../adapters/telemetry.ts';
+import type { Disposition } from '../core/disposition.ts';
+import { failureOf, type Outcome } from '../core/outcome.ts';
+import type { ObjectRun } from './fold.ts';
+import type { RunReport } from './process.ts';
+import type { ForeignRecord, NewerRecord } from './record.ts';
+
+export interface SettledRun {
+  readonly run: ObjectRun;
+  readonly report: RunReport;
+  readonly disposition: Disposition;
+  readonly acknowledged: boolean;
+  readonly durationMs: number;
+}
+
+/** The name of the way a run ended: a branch of a finished one, else its kind of outcome. */
+export function branchOf(outcome: Outcome): string {
+  switch (outcome.kind) {
+    case 'finished':
+      return outcome.branch;
+    case 'overtaken':
+      return `overtaken-${outcome.by}`;
+    default:
+      return outcome.kind;
+  }
+}
+
+/** Writes the line of a run: info for what is as it should be, warn for what will be tried again, error for what needs somebody. */
+export function reportRun(log: Log, { run, report, disposition, acknowledged, durationMs }: SettledRun): void {
+  const { outcome, client, context, rereadCount } = report;
+  const { reason, attempt, uid, generation } = run.data;
+  const failure = 'failure' in outcome ? outcome.failure : undefined;
+  const fields: LogFields = {
+    branch: branchOf(outcome),
+    disposition: disposition.kind,
+    ...(disposition.kind === 'requeue' ? { delaySeconds: disposition.delaySeconds } : {}),
+    key: formatResourceKey(run.key),
+    uid: context?.object.metadata.uid ?? uid,
+    generation: context?.object.metadata.generation ?? generation,
+    reason,
+    attempt,
+    lane: run.lane,
+    messageIds: run.messageIds,
+    acknowledged,
+    durationMs,
+    apiRequests: client?.requestCount ?? 0,
+    ...(rereadCount === 0 ? {} : { rereads: rereadCount }),
+    ...(failure === undefined ? {} : { stage: report.stage, code: failure.code, errorClass: failure.errorClass, error: failure.message }),
+  };
+  log[levelOf(outcome, disposition)]('record processed', fields);
+}
+
+export function reportNewer(
+  log: Log,
+  { record, disposition, acknowledged }: { record: NewerRecord; disposition: Disposition; acknowledged: boolean },
+): void {
+  const { messageId, lane } = record.receipt;
+  log.warn('record of a newer release', {
+    ...{ branch: 'newer-type', disposition: disposition.kind, type: record.type, lane, messageIds: [messageId], acknowledged },
+  });
+}
+
+export function reportForeign(log: Log, { record, acknowledged }: { record: ForeignRecord; acknowledged: boolean }): void {
+  const { messageId, lane } = record.receipt;
+  log.error('record is no envelope of ours', {
+    ...{ branch: 'foreign', disposition: 'dead-letter', error: record.reason, lane, messageIds: [messageId], acknowledged },
+  });
+}
+
+/** A fault in our own code around a run; its records stay in the queue. */
+export function reportUnforeseen(log: Log, messageIds: readonly string[], error: unknown): void {
+  const { code, errorClass, message } = failureOf(error);
+  log.error('record failed in a way nobody foresaw', { branch: 'unforeseen', messageIds, code, errorClass, error: message });
+}
+
+function levelOf(outcome: Outcome, disposition: Disposition): 'info' | 'warn' | 'error' {
+  if (disposition.kind === 'dead-letter' || disposition.kind === 'fail-item' || outcome.kind === 'denied') return 'error';
+  return outcome.kind === 'finished' || outcome.kind === 'not-due' || outcome.kind === 'requeue-after' ? 'info' : 'warn';
+}

@@ -1,0 +1,211 @@
+/** A cluster, a queue, a clock and a reconciler of Widgets around one invocation of the function. */
+import type { SQSRecord } from 'aws-lambda';
+import * as z from 'zod';
+import type { EnvelopeData } from '../../../events/envelope.ts';
+import { OWNER_LABEL, OWNER_REF_ANNOTATION } from '../../../events/labels.ts';
+import { type ClusterName, clusterName } from '../../../events/resource.ts';
+import type { KubernetesClient } from '../../../functions/adapters/kubernetes/port.ts';
+import type { LogFields } from '../../../functions/adapters/telemetry.ts';
+import { configMaps, namespaces } from '../../../functions/core/kinds.ts';
+import {
+  type CustomObject,
+  defineReconciler,
+  type KubernetesObject,
+  type Plan,
+  type ReconcileInput,
+  type Reconciler,
+} from '../../../functions/core/reconciler.ts';
+import { defineResource } from '../../../functions/core/resource-definition.ts';
+import { type BatchDependencies, processBatch } from '../../../functions/reconcile/batch.ts';
+import { FakeClock } from '../../fakes/clock.ts';
+import { FakeCluster } from '../../fakes/kubernetes-client.ts';
+import { FakeQueue } from '../../fakes/queue.ts';
+import { DEAD_LETTER_QUEUE_URL, dataOf, QUEUE_URLS, type RecordOverrides, recordOf, START } from './records.ts';
+
+/** A Widget wants ConfigMaps in a Namespace of its own: `config` names them. */
+export interface WidgetSpec {
+  config: string[];
+}
+export interface WidgetStatus {
+  count: number;
+}
+
+export const widgets = defineResource<WidgetSpec, WidgetStatus>({
+  group: 'platform.example',
+  version: 'v1',
+  kind: 'Widget',
+  plural: 'widgets',
+  scope: 'Cluster',
+  spec: z.object({ config: z.array(z.string()) }),
+  status: z.object({ count: z.number() }),
+});
+
+export type WidgetInput = ReconcileInput<WidgetSpec, WidgetStatus>;
+
+/** The Plan that a Widget of these names asks for. */
+export function planFor(object: CustomObject<WidgetSpec, WidgetStatus>): Plan<WidgetStatus> {
+  const namespace = `widget-${object.metadata.name}`;
+  return {
+    apply: [
+      ...object.spec.config.map((name) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace }, data: { name } })),
+      { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } },
+    ],
+    status: { count: object.spec.config.length },
+  };
+}
+
+export interface LogLine {
+  readonly level: string;
+  readonly message: string;
+  readonly fields: LogFields;
+}
+
+export class Harness {
+  readonly clock = new FakeClock({ start: START });
+  readonly east = new FakeCluster({ name: 'east', now: () => this.clock.now() });
+  readonly west = new FakeCluster({ name: 'west', now: () => this.clock.now() });
+  readonly queue = new FakeQueue();
+  readonly lines: LogLine[] = [];
+  /** Inputs of every call of the author's function. */
+  readonly inputs: WidgetInput[] = [];
+  /** The author's function; tests replace it. */
+  author: (input: WidgetInput) => unknown = ({ object }) => planFor(object);
+  revision = 1;
+  remainingMs = 30_000;
+  queueLoads = 0;
+
+  dependencies(): BatchDependencies {
+    const log =
+      (level: string) =>
+      (message: string, fields: LogFields = {}) =>
+        this.lines.push({ level, message, fields });
+    return {
+      clusters: new Map<ClusterName, KubernetesClient>([
+        [clusterName('east'), this.east.client],
+        [clusterName('west'), this.west.client],
+      ]),
+      reconcilers: [this.reconciler()],
+      clock: this.clock,
+      log: { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') },
+      queue: async () => {
+        this.queueLoads += 1;
+        return this.queue;
+      },
+      queueUrls: { ...QUEUE_URLS, deadLetter: DEAD_LETTER_QUEUE_URL },
+      functionVersion: '7',
+      budgets: { retryBaseSeconds: 2, maxAgeSeconds: 21_600, maxAttempts: 10, overtakenMaxAttempts: 20 },
+      recordDeadlineSeconds: 20,
+    };
+  }
+
+  /** The ids that one invocation with these records reports as failed. */
+  async invoke(...records: SQSRecord[]): Promise<string[]> {
+    const startedAt = this.clock.now().getTime();
+    const invocation = { remainingMs: () => this.remainingMs - (this.clock.now().getTime() - startedAt) };
+    const answer = await this.finish(processBatch({ Records: records }, invocation, this.dependencies()));
+    return answer.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
+  }
+
+  /** What `work` comes to; time moves on whenever nothing else does. */
+  async finish<Result>(work: Promise<Result>): Promise<Result> {
+    let isOver = false;
+    const over = (): void => {
+      isOver = true;
+    };
+    work.then(over, over);
+    await this.clock.advanceUntil(() => isOver, 3_600_000);
+    return work;
+  }
+
+  /** One invocation with one record for the Widget as it is now; returns the line logged for it. */
+  async deliver(over: Partial<EnvelopeData> = {}, record: RecordOverrides = {}): Promise<LogFields> {
+    await this.invoke(this.recordFor(over, record));
+    return this.lastRun();
+  }
+
+  /** A record whose envelope tells of the Widget `name` of `east` (or `cluster`) as it is now. */
+  recordFor(over: Partial<EnvelopeData> = {}, record: RecordOverrides = {}): SQSRecord {
+    const cluster = over.cluster === 'west' ? this.west : this.east;
+    const metadata = cluster.object(widgets, { name: over.name ?? 'a' })?.metadata;
+    const { uid, resourceVersion, generation } = metadata ?? {};
+    return recordOf({ ...dataOf(), uid, resourceVersion, generation, ...over }, record);
+  }
+
+  /** Fields of the last line about a run. */
+  lastRun(): LogFields {
+    const line = this.lines.findLast(({ message }) => message === 'record processed');
+    if (line === undefined) throw new Error('no run was logged');
+    return line.fields;
+  }
+
+  createWidget(name = 'a', config: string[] = ['one'], cluster = this.east): KubernetesObject {
+    return cluster.create(widgets, { name }, { spec: { config } });
+  }
+
+  widget(name = 'a', cluster = this.east): KubernetesObject | undefined {
+    return cluster.object(widgets, { name });
+  }
+
+  setConfig(config: string[], name = 'a'): KubernetesObject {
+    return this.east.edit(widgets, { name }, (draft) => {
+      draft['spec'] = { config };
+    });
+  }
+
+  label(value: string, name = 'a'): KubernetesObject {
+    return this.east.edit(widgets, { name }, (draft) => {
+      draft['metadata'] = { ...(draft['metadata'] as object), labels: { touched: value } };
+    });
+  }
+
+  status(name = 'a', cluster = this.east): Record<string, unknown> {
+    return (this.widget(name, cluster)?.['status'] ?? {}) as Record<string, unknown>;
+  }
+
+  condition(type: string, name = 'a'): Record<string, unknown> | undefined {
+    const conditions = (this.status(name)['conditions'] ?? []) as Record<string, unknown>[];
+    return conditions.find((condition) => condition['type'] === type);
+  }
+
+  /** Names of the ConfigMaps that belong to the Widget. */
+  configNames(name = 'a'): string[] {
+    return this.east
+      .objects(configMaps)
+      .map(({ metadata }) => metadata)
+      .filter(({ namespace }) => namespace === `widget-${name}`)
+      .map((metadata) => metadata.name);
+  }
+
+  /** A ConfigMap in the Widget's namespace made by somebody; `owner`: with our marks of an owner of that uid. */
+  createConfig(config: string, owner?: { uid: string; finalizers?: string[] }): KubernetesObject {
+    const marks =
+      owner === undefined
+        ? {}
+        : {
+            labels: { [OWNER_LABEL]: owner.uid },
+            annotations: { [OWNER_REF_ANNOTATION]: 'east/platform.example/Widget//a' },
+            ...(owner.finalizers === undefined ? {} : { finalizers: owner.finalizers }),
+          };
+    return this.east.create(configMaps, { namespace: 'widget-a', name: config }, { metadata: marks });
+  }
+
+  /** `verb Kind` of every request since the last call, Events left out. */
+  takeRequests(cluster = this.east): string[] {
+    const taken = cluster.requests.filter(({ verb }) => verb !== 'createEvent').map(({ verb, kind }) => `${verb} ${kind.split('.')[0]}`);
+    cluster.requests.length = 0;
+    return taken;
+  }
+
+  private reconciler(): Reconciler {
+    const reconciler = defineReconciler<WidgetSpec, WidgetStatus>({
+      resource: widgets,
+      revision: this.revision,
+      owns: [namespaces, configMaps],
+      reconcile: async (input) => {
+        this.inputs.push(input);
+        return (await this.author(input)) as Plan<WidgetStatus>;
+      },
+    });
+    return reconciler as unknown as Reconciler;
+  }
+}
