@@ -1,0 +1,115 @@
+/**
+ * From an environment to a running watcher and to an exit code: what `dist/watcher.cjs` and `dogwatch watch` do. Everything
+ * outside comes in as {@link StartAdapters}, so that a test can run the whole sequence.
+ */
+import type { ClusterName } from '../../events/resource.ts';
+import { type Clock, systemClock } from '../adapters/clock.ts';
+import { type ClusterEntry, connectCluster, readClusters } from '../adapters/clusters.ts';
+import type { KubernetesClient } from '../adapters/kubernetes/port.ts';
+import type { Queue } from '../adapters/queue-port.ts';
+import { createLog, type Log } from '../adapters/telemetry.ts';
+import { type Environment, readConfig } from '../core/config.ts';
+import { ConfigError } from '../core/errors.ts';
+import { reconcilers } from '../reconcilers/index.ts';
+import { startWatcher, type WatcherOptions } from './watcher.ts';
+
+/** 0: stopped as asked; 1: ended by a fault of ours; 2: wrong configuration, before anything was started. */
+export type WatcherExitCode = 0 | 1 | 2;
+
+/** The process around the watcher. */
+export interface Host {
+  /**
+   * Calls back for each request to stop (SIGTERM, SIGINT). The first counts and the others do nothing, for npm passes on a
+   * Ctrl-C that the terminal has sent to every process of the group already. Stopping is bounded.
+   */
+  onStop(stop: () => void): void;
+  /** Calls back for every error that nothing caught. */
+  onFault(fault: (error: unknown) => void): void;
+  /** Takes the callbacks away. */
+  release(): void;
+  writeError(line: string): void;
+}
+
+export interface StartAdapters {
+  readonly readClusters: (reference: string) => readonly ClusterEntry[];
+  readonly connectCluster: (entry: ClusterEntry) => KubernetesClient;
+  readonly createQueue: () => Promise<Queue>;
+  readonly reconcilers: WatcherOptions['reconcilers'];
+  readonly clock: Clock;
+  readonly createLog: () => Log;
+  readonly host: Host;
+}
+
+/** Runs a watcher until it is asked to stop. Faults are told of and turned into the exit code; nothing is thrown. */
+export async function runWatcher(env: Environment, adapters: Partial<StartAdapters> = {}): Promise<WatcherExitCode> {
+  const all: StartAdapters = { ...realAdapters(), ...adapters };
+  const { host } = all;
+  const clients = new Map<ClusterName, KubernetesClient>();
+  let log: Log | undefined;
+  try {
+    const config = readConfig(env, 'watcher');
+    for (const entry of all.readClusters(config.clusters)) clients.set(entry.name, all.connectCluster(entry));
+    const queue = await all.createQueue();
+    log = all.createLog();
+    const end = Promise.withResolvers<void>();
+    let exitCode: WatcherExitCode = 0;
+    const fail = (error: unknown): void => {
+      exitCode = 1;
+      log?.error('unexpected error; the watcher ends', { error });
+      end.resolve();
+    };
+    host.onStop(end.resolve);
+    host.onFault(fail);
+    const watcher = await startWatcher({ config, clusters: clients, reconcilers: all.reconcilers, queue, clock: all.clock, log });
+    watcher.done.catch(fail);
+    await end.promise;
+    await watcher.stop();
+    return exitCode;
+  } catch (error) {
+    if (error instanceof ConfigError) {
+      host.writeError(`dogwatch: ${error.message.replace(/\s*\n\s*/g, ' ')}`);
+      return 2;
+    }
+    (log ?? all.createLog()).error('the watcher could not be started or stopped', { error });
+    return 1;
+  } finally {
+    host.release();
+    for (const client of clients.values()) client.close();
+  }
+}
+
+function realAdapters(): StartAdapters {
+  return {
+    readClusters,
+    connectCluster: (entry) => connectCluster(entry),
+    // Apart, because the SDK costs more to load than everything else together; a wrong configuration is told without it.
+    createQueue: async () => (await import('../adapters/sqs.ts')).createQueue(),
+    reconcilers,
+    clock: systemClock,
+    createLog: () => createLog('watcher'),
+    host: processHost(process),
+  };
+}
+
+/** A process as a {@link Host}. */
+export function processHost(target: NodeJS.Process): Host {
+  const listeners: (readonly [event: string, listener: (error: unknown) => void])[] = [];
+  const listen = (event: string, listener: (error: unknown) => void): void => {
+    listeners.push([event, listener]);
+    target.on(event, listener);
+  };
+  return {
+    onStop(stop) {
+      for (const signal of ['SIGTERM', 'SIGINT']) listen(signal, () => stop());
+    },
+    onFault(fault) {
+      for (const event of ['unhandledRejection', 'uncaughtException']) listen(event, fault);
+    },
+    release() {
+      for (const [event, listener] of listeners.splice(0)) target.off(event, listener);
+    },
+    writeError(line) {
+      target.stderr.write(`${line}\n`);
+    },
+  };
+}
