@@ -38,6 +38,7 @@ function install(): void {
       process.removeListener(signal, handle);
       process.kill(process.pid, signal);
     };
-    process.on(signal, handle);
+    // In front, so that a handler added with `once` is still there to be counted.
+    process.prependListener(signal, handle);
   }
 }

@@ -25,14 +25,11 @@ export async function elasticMqJars(env: NodeJS.ProcessEnv = process.env): Promi
 }
 
 async function fetchJars(lib: string, env: NodeJS.ProcessEnv): Promise<void> {
+  await checkMaven(env);
   const startedAt = performance.now();
   console.error('Fetching ElasticMQ with Maven (about 43 MB the first time) ...');
   const goal = ['dependency:copy-dependencies', `-DoutputDirectory=${lib}`, '-DincludeScope=runtime'];
-  const run = runCommand('mvn', ['-q', '-B', '-f', POM, ...goal], { env, timeoutSeconds: MAVEN_TIMEOUT_SECONDS });
-  const result = await run.catch((cause: unknown) => {
-    if (!isNotFound(cause)) throw cause;
-    throw new ConfigError('maven-missing', 'Maven is not installed; install Maven 3.6 or newer from https://maven.apache.org', { cause });
-  });
+  const result = await runCommand('mvn', ['-q', '-B', '-f', POM, ...goal], { env, timeoutSeconds: MAVEN_TIMEOUT_SECONDS });
   if (result.code !== 0 || !existsSync(lib)) {
     console.error(`${result.stdout}${result.stderr}`.trimEnd().split('\n').slice(-20).join('\n'));
     throw new ConfigError('maven-failed', 'Maven could not fetch ElasticMQ; its last lines are above', {
@@ -40,6 +37,13 @@ async function fetchJars(lib: string, env: NodeJS.ProcessEnv): Promise<void> {
     });
   }
   console.error(`Fetched in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
+}
+
+async function checkMaven(env: NodeJS.ProcessEnv): Promise<void> {
+  await runCommand('mvn', ['--version'], { env }).catch((cause: unknown) => {
+    if (!isNotFound(cause)) throw cause;
+    throw new ConfigError('maven-missing', 'Maven is not installed; install Maven 3.6 or newer from https://maven.apache.org', { cause });
+  });
 }
 
 /**
