@@ -85,9 +85,13 @@ async function applyCrd(client: KubernetesClient, resource: ResourceDefinition):
   const deadline = Date.now() + SERVED_WITHIN_MS;
   while (!(await isServed(client, resource))) {
     if (Date.now() > deadline) {
-      throw new TransientError('not-served', 'the CRD was applied but its kind is not served; look at its conditions with kubectl describe crd', {
-        facts: { cluster: client.cluster, kind: resource.kind },
-      });
+      throw new TransientError(
+        'not-served',
+        'the CRD was applied but its kind is not served; look at its conditions with kubectl describe crd',
+        {
+          facts: { cluster: client.cluster, kind: resource.kind },
+        },
+      );
     }
     await systemClock.sleep(250);
   }

@@ -1,5 +1,5 @@
 /** `dogwatch run`: the event source mapping and the built function on this machine. */
-import { readClusters } from '../adapters/clusters.ts';
+import { connectCluster, readClusters } from '../adapters/clusters.ts';
 import { readConfig } from '../core/config.ts';
 import type { ExitCode } from './main.ts';
 
@@ -13,7 +13,7 @@ export interface RunOptions {
 /** Checks the configuration before a message is touched, then runs until SIGINT or SIGTERM. */
 export async function run(env: NodeJS.ProcessEnv, options: RunOptions): Promise<ExitCode> {
   const config = readConfig(env, 'reconcile');
-  readClusters(config.clusters);
+  for (const entry of readClusters(config.clusters)) connectCluster(entry).close();
   const { runFunction } = await import('../../infra/local/run-function.ts');
   await runFunction(config, env, options);
   return 0;

@@ -59,7 +59,7 @@ describe('a cluster that', () => {
     t.diagnostic(`readyz with a bad token: ${JSON.stringify(failing)}`);
     assert.match(JSON.stringify(failing), /unauthorized/);
     assert.equal(system.watcher.lines.join('\n').includes('not-the-token'), false, 'no token in the log');
-    writeFileSync(tokenFile, `${kubeconfigFor('reconcile').token}\n`);
+    writeFileSync(tokenFile, `${kubeconfigFor('dogwatch').token}\n`);
     await settled(system.api, 'locked-out', 90_000);
   });
 

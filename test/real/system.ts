@@ -16,8 +16,6 @@ export const FUNCTION_TIMEOUT_SECONDS = 5;
 
 export interface System {
   readonly lab: Lab;
-  /** What both processes get as their environment. */
-  readonly env: Readonly<Record<string, string>>;
   /** The first cluster's API as its admin. */
   readonly api: Api;
   readonly watcher: RunningProcess;
@@ -58,21 +56,19 @@ export interface SystemOptions {
 export async function startSystem(options: SystemOptions = {}): Promise<System> {
   const clusters = options.clusters ?? ['east'];
   const dist = mkdtempSync(join(tmpdir(), 'dogwatch-dist-'));
-  const [lab] = await Promise.all([
-    startLab({
-      clusters,
-      auditLog: true,
-      visibilitySeconds: options.visibilitySeconds ?? 30,
-      maxReceiveCount: options.maxReceiveCount ?? 5,
-    }),
-    build({ out: dist, quiet: true, ...(options.reconcilers === undefined ? {} : { reconcilers: options.reconcilers }) }),
-  ]);
-  const env: Record<string, string> = {
-    ...lab.env,
+  await build({ out: dist, quiet: true, ...(options.reconcilers === undefined ? {} : { reconcilers: options.reconcilers }) });
+  const lab = await startLab({
+    clusters,
+    auditLog: true,
+    visibilitySeconds: options.visibilitySeconds ?? 30,
+    maxReceiveCount: options.maxReceiveCount ?? 5,
+  });
+  const settings: Record<string, string> = {
     DOGWATCH_HTTP_ADDRESS: '127.0.0.1:0',
     DOGWATCH_RECORD_DEADLINE_SECONDS: '3',
     ...options.env,
   };
+  const envOf = (user: string): Record<string, string> => ({ ...lab.envFor(user), ...settings });
   const plane = lab.clusters.get(clusters[0] ?? '');
   if (plane === undefined) throw new Error('a system needs a cluster');
   const api = connectApi(plane);
@@ -83,7 +79,6 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
 
   const system: System = {
     lab,
-    env,
     api,
     get watcher() {
       if (watcher === undefined) throw new Error('the watcher was not started');
@@ -94,7 +89,7 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
       return functionHost;
     },
     async startWatcher() {
-      watcher = startProcess([process.execPath, join(dist, 'watcher.cjs')], env);
+      watcher = startProcess([process.execPath, join(dist, 'watcher.cjs')], envOf('dogwatch-watcher'));
       running.push(watcher);
       const line = await watcher.line(/"address":"/);
       httpUrl = `http://${/"address":"([^"]+)"/.exec(line)?.[1]}`;
@@ -102,7 +97,7 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     },
     async startFunction() {
       const words = ['run', '--timeout', String(FUNCTION_TIMEOUT_SECONDS), '--artifact', join(dist, 'reconcile.zip')];
-      functionHost = startProcess([process.execPath, 'functions/cli/bin.js', ...words], env);
+      functionHost = startProcess([process.execPath, 'functions/cli/bin.js', ...words], envOf('dogwatch-reconcile'));
       running.push(functionHost);
       await functionHost.line(/polling/);
       return functionHost;
@@ -121,9 +116,9 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
       return (await fetch(`${httpUrl}/readyz`)).text();
     },
     override(changed) {
-      Object.assign(env, changed);
+      Object.assign(settings, changed);
     },
-    applyCrds: () => applyCrds(env, clusters),
+    applyCrds: () => applyCrds(envOf('admin'), clusters),
     depth: (queue) => measureDepth(lab, queue),
     async drained(withinMs = 60_000) {
       await until(
@@ -143,7 +138,7 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     },
   };
   try {
-    if (options.crds === undefined) await applyCrds(env, clusters);
+    if (options.crds === undefined) await system.applyCrds();
     else if (options.crds !== '') await system.kubectl(['apply', '--server-side', '-f', '-'], options.crds);
     if (options.idle !== true) await Promise.all([system.startWatcher(), system.startFunction()]);
   } catch (error) {
