@@ -4,7 +4,10 @@
  */
 import type * as z from 'zod';
 
-/** zod's name of a format to the API server's. Left out: those that mean something else there (duration: Go's `1h`, not `PT1H`). */
+/**
+ * zod's name of a format to the API server's. Left out are those that mean something else there: duration is Go's `1h` and not
+ * `PT1H`, hostname refuses a last label of one letter.
+ */
 const FORMATS: ReadonlyMap<string, string> = new Map([
   ['email', 'email'],
   ['url', 'uri'],
@@ -16,7 +19,6 @@ const FORMATS: ReadonlyMap<string, string> = new Map([
   ['ipv6', 'ipv6'],
   ['cidrv4', 'cidr'],
   ['cidrv6', 'cidr'],
-  ['hostname', 'hostname'],
   ['mac', 'mac'],
   ['base64', 'byte'],
 ]);

@@ -40,8 +40,18 @@ const KEPT = [
 /** Written by this file itself. */
 const TRANSLATED = ['allOf', 'anyOf', 'oneOf', 'default', 'required', 'properties', 'items', 'additionalProperties'];
 
-/** Notes for readers of a schema; a structural schema has no place for them, and no value is refused because of them. */
-const DROPPED = ['$schema', 'examples', 'example', 'deprecated', 'readOnly', 'writeOnly', 'contentEncoding', 'contentMediaType'];
+/** Notes for readers of a schema, for which a structural schema has no place; what refers to `definitions` is refused where it stands. */
+const DROPPED = [
+  '$schema',
+  'definitions',
+  'examples',
+  'example',
+  'deprecated',
+  'readOnly',
+  'writeOnly',
+  'contentEncoding',
+  'contentMediaType',
+];
 
 const EXTENSION = 'x-kubernetes-';
 const UNKNOWN_FIELDS = { 'x-kubernetes-preserve-unknown-fields': true } as const;
@@ -104,6 +114,8 @@ function translate(node: JsonSchema, path: string): JsonSchema {
   const schema: Record<string, unknown> = {};
   const bounded = translateNumber(node);
   for (const key of KEPT) if (bounded[key] !== undefined) schema[key] = bounded[key];
+  // The API server finds null in no enum, whatever the enum holds and whatever nullable says (seen on 1.36).
+  if (node['nullable'] === true && node['enum'] !== undefined) refuse(path, 'is an enum that may be null; make it optional instead');
   const extensions = Object.keys(node).filter((key) => key.startsWith(EXTENSION));
   for (const key of extensions.sort()) schema[key] = node[key];
   translateAllOf(node, schema, path);
@@ -153,7 +165,7 @@ function translateAllOf(node: JsonSchema, schema: Record<string, unknown>, path:
  * formats say the same in one word; zod still refuses what lies between 2^53 and 2^63.
  */
 function translateNumber(node: JsonSchema): JsonSchema {
-  const { type, minimum, maximum, format: _, ...rest } = node;
+  const { type, minimum, maximum, multipleOf, format: _, ...rest } = node;
   if (type !== 'integer' && type !== 'number') return node;
   const isInt32 = type === 'integer' && minimum === -INT32_MAX - 1 && maximum === INT32_MAX;
   const isBound = (value: unknown) => typeof value === 'number' && !isInt32 && !isTypeLimit(value);
@@ -163,6 +175,8 @@ function translateNumber(node: JsonSchema): JsonSchema {
     ...(type === 'integer' ? { format: isInt32 ? 'int32' : 'int64' } : {}),
     ...(isBound(minimum) ? { minimum } : {}),
     ...(isBound(maximum) ? { maximum } : {}),
+    // A fraction is cut to 0 when the value is a whole number, and then refuses it (seen on 1.36): left to zod.
+    ...(Number.isInteger(multipleOf) ? { multipleOf } : {}),
   };
 }
 

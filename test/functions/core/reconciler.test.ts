@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { ConfigError } from '../../../functions/core/errors.ts';
+import { configMaps } from '../../../functions/core/kinds.ts';
+import { checkReconcilers, clusterRole, defineReconciler } from '../../../functions/core/reconciler.ts';
+import { boardReconciler, ticketReconciler, tickets } from './tickets.ts';
+
+const reconcile = () => Promise.resolve({ status: { phase: 'Open' } });
+
+describe('defineReconciler', () => {
+  it('fills in revision 1 and nothing owned or granted', () => {
+    const { revision, owns, grants } = defineReconciler({ resource: tickets, reconcile });
+    assert.deepEqual([revision, owns, grants], [1, [], []]);
+    assert.deepEqual(defineReconciler({ resource: tickets, reconcile, grants: [clusterRole('edit')] }).grants, [
+      { kind: 'ClusterRole', name: 'edit' },
+    ]);
+  });
+
+  const refused: { name: string; change: object; code: string }[] = [
+    { name: 'a field it does not know', change: { finalise: reconcile }, code: 'unknown-field' },
+    { name: 'revision 0', change: { revision: 0 }, code: 'bad-revision' },
+    { name: 'a revision that is no integer', change: { revision: 1.5 }, code: 'bad-revision' },
+    { name: 'a kind owned in two versions', change: { owns: [configMaps, { ...configMaps, version: 'v2' }] }, code: 'owned-twice' },
+  ];
+  for (const { name, change, code } of refused) {
+    it(`refuses ${name}`, () => {
+      assert.throws(
+        () => defineReconciler({ resource: tickets, reconcile, ...change }),
+        (error) => error instanceof ConfigError && error.code === code && error.message.includes('Ticket'),
+      );
+    });
+  }
+});
+
+describe('checkReconcilers', () => {
+  it('returns the list that it was given', () => {
+    const list = [ticketReconciler, boardReconciler];
+    assert.equal(checkReconcilers(list), list);
+  });
+
+  it('refuses two reconcilers of one kind', () => {
+    assert.throws(
+      () => checkReconcilers([ticketReconciler, boardReconciler, ticketReconciler]),
+      (error) => error instanceof ConfigError && error.code === 'kind-twice' && error.message.startsWith('Ticket.lab.example'),
+    );
+  });
+});
