@@ -40,6 +40,21 @@ export const REASONS = {
   retry: { lane: 'live', mustRun: false },
 } as const satisfies Record<string, { lane: Lane; mustRun: boolean }>;
 
+/** Deepest nesting of a body that we read; ours has five levels. Deeper ones could be read but not written again: JSON.stringify recurses. */
+const NESTING_MAX = 32;
+
+/** Longest CloudEvents type that may be one of a newer release. */
+const TYPE_MAX = 100;
+
+/**
+ * A name that can stand in a path of the API server, which refuses slash, percent, "." and ".." itself. From a queue that others may
+ * write to, such a name would lead a request somewhere else, and half a surrogate pair would break its encoding.
+ */
+function isPathSegment(text: string): boolean {
+  return text !== '.' && text !== '..' && !/[/%]/.test(text) && text.isWellFormed();
+}
+
+const segment = z.string().min(1).refine(isPathSegment, 'must be a name that can stand in a path');
 const instant = z.iso.datetime({ offset: false });
 const resourceVersion = z.string().regex(/^[0-9]+$/, 'must be decimal digits');
 const attempt = z.int().min(1);
@@ -98,7 +113,7 @@ const envelope = z.looseObject({
   source: z.string(),
   subject: z.string(),
   time: instant,
-  traceparent: z.string().optional(),
+  traceparent: z.string().max(128).optional(),
   data,
 });
 
@@ -177,13 +192,26 @@ export function decodeEnvelope(body: string): Decoded {
     return { kind: 'foreign', reason: 'body is not JSON' };
   }
   if (typeof json !== 'object' || json === null || Array.isArray(json)) return { kind: 'foreign', reason: 'body is not a JSON object' };
+  if (isNestedDeeper(json, NESTING_MAX)) return { kind: 'foreign', reason: 'body is nested too deeply' };
   const type = (json as Record<string, unknown>)['type'];
   if (typeof type !== 'string') return { kind: 'foreign', reason: 'body has no CloudEvents type' };
   if (type !== RECONCILE_TYPE) {
-    return type.startsWith('dev.dogwatch.') ? { kind: 'newer', type } : { kind: 'foreign', reason: 'CloudEvents type is not ours' };
+    return type.startsWith('dev.dogwatch.') && type.length <= TYPE_MAX
+      ? { kind: 'newer', type }
+      : { kind: 'foreign', reason: 'CloudEvents type is not ours' };
   }
   const parsed = envelope.safeParse(json);
   if (parsed.success) return { kind: 'reconcile', envelope: parsed.data };
   const issue = parsed.error.issues[0];
   return { kind: 'foreign', reason: `field ${issue?.path.join('.') || '(root)'}: ${issue?.message ?? 'invalid'}` };
+}
+
+/** Whether a JSON value has more than `max` levels; level by level, since a recursion is what must not happen. */
+function isNestedDeeper(json: object, max: number): boolean {
+  let level: object[] = [json];
+  for (let depth = 1; level.length > 0; depth += 1) {
+    if (depth > max) return true;
+    level = level.flatMap((value) => Object.values(value).filter((inner) => typeof inner === 'object' && inner !== null));
+  }
+  return false;
 }
