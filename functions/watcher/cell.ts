@@ -267,6 +267,7 @@ class WatchCell implements Cell {
       return undefined;
     } catch (error) {
       if (error instanceof DogwatchError) return this.#failed(error);
+      this.#observer.distrust();
       this.#options.log.error('what the cluster sent could not be handled; the kind is listed again', { ...this.#fields, error });
       return this.#failed(new TransientError('unhandled', 'what the cluster sent could not be handled; see the log line with the stack'));
     }

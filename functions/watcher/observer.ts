@@ -83,6 +83,12 @@ export class Observer {
     this.#known.forgetPositions();
   }
 
+  /** Something was not handled to its end: an object may be remembered and not marked. The next list judges all anew. */
+  distrust(): void {
+    this.#known.abandonList();
+    this.#known.forgetPositions();
+  }
+
   page(page: ListPage): void {
     this.#definitions = page.columns;
     this.#columns = statusColumns(this.#printerColumns, page.columns);
@@ -111,9 +117,9 @@ export class Observer {
 
   #delete(row: Row): void {
     const { uid, namespace, name, resourceVersion, generation } = row.metadata;
-    this.#known.remove(uid, resourceVersion);
     // Also where we never knew it: a message about an object that is gone does no harm, a lost one may.
     this.#markDeleted({ uid, ...(namespace ? { namespace } : {}), name, resourceVersion, generation });
+    this.#known.remove(uid, resourceVersion);
   }
 
   #observe(row: Row, phase: Phase): void {

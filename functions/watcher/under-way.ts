@@ -30,7 +30,7 @@ export class UnderWay {
   /** Runs work beside the rest, never before the caller has finished. Work checks the signal after every wait. */
   start(work: (signal: AbortSignal) => Promise<void>): void {
     const { signal } = this.#era;
-    this.#track(Promise.resolve().then(() => work(signal)));
+    this.#track(Promise.resolve().then(() => (signal.aborted ? undefined : work(signal))));
   }
 
   /** Sets the one timer there is; a new one replaces it. */
