@@ -54,7 +54,7 @@ function isPathSegment(text: string): boolean {
   return text !== '.' && text !== '..' && !/[/%]/.test(text) && text.isWellFormed();
 }
 
-const segment = z.string().min(1).refine(isPathSegment, 'must be a name that can stand in a path');
+const NO_SEGMENT = 'must be a name that can stand in a path';
 const instant = z.iso.datetime({ offset: false });
 const resourceVersion = z.string().regex(/^[0-9]+$/, 'must be decimal digits');
 const attempt = z.int().min(1);
@@ -80,15 +80,15 @@ const replay = z.looseObject({ count: z.int().min(1), of: z.string(), by: z.stri
 
 // Lengths are those of the API server (DNS label 63, DNS subdomain 253; uid and resourceVersion with room to spare), so that
 // a letter about any object fits ENVELOPE_MAX_BYTES.
-const label = z.string().min(1).max(63);
+const label = z.string().min(1).max(63).refine(isPathSegment, NO_SEGMENT);
 const data = z.looseObject({
   cluster: z.string().refine(isDnsLabel, 'must be a DNS label'),
-  group: z.string().max(253),
+  group: z.string().max(253).refine(isPathSegment, NO_SEGMENT),
   version: label,
   plural: label,
   kind: label,
   namespace: label.optional(),
-  name: z.string().min(1).max(253),
+  name: z.string().min(1).max(253).refine(isPathSegment, NO_SEGMENT),
   uid: z.string().min(1).max(128).optional(),
   resourceVersion: resourceVersion.max(64).optional(),
   generation: z.int().min(0).optional(),
