@@ -1,5 +1,5 @@
 /** A cluster, a queue, a clock and a reconciler of Widgets around one invocation of the function. */
-import type { SQSRecord } from 'aws-lambda';
+import type { SQSBatchResponse, SQSRecord } from 'aws-lambda';
 import * as z from 'zod';
 import type { EnvelopeData } from '../../../events/envelope.ts';
 import { OWNER_LABEL, OWNER_REF_ANNOTATION } from '../../../events/labels.ts';
@@ -20,7 +20,17 @@ import { type BatchDependencies, processBatch } from '../../../functions/reconci
 import { FakeClock } from '../../fakes/clock.ts';
 import { FakeCluster } from '../../fakes/kubernetes-client.ts';
 import { FakeQueue } from '../../fakes/queue.ts';
-import { DEAD_LETTER_QUEUE_URL, dataOf, QUEUE_URLS, type RecordOverrides, recordOf, START } from './records.ts';
+import {
+  BULK_ARN,
+  DEAD_LETTER_QUEUE_URL,
+  dataOf,
+  LIVE_ARN,
+  QUEUE_URLS,
+  type RecordOverrides,
+  rawRecord,
+  recordOf,
+  START,
+} from './records.ts';
 
 /** A Widget wants ConfigMaps in a Namespace of its own: `config` names them. */
 export interface WidgetSpec {
@@ -100,10 +110,15 @@ export class Harness {
 
   /** The ids that one invocation with these records reports as failed. */
   async invoke(...records: SQSRecord[]): Promise<string[]> {
+    const answer = await this.finish(this.begin(...records));
+    return answer.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
+  }
+
+  /** Starts an invocation beside whatever else goes on; nothing moves the time. */
+  begin(...records: SQSRecord[]): Promise<SQSBatchResponse> {
     const startedAt = this.clock.now().getTime();
     const invocation = { remainingMs: () => this.remainingMs - (this.clock.now().getTime() - startedAt) };
-    const answer = await this.finish(processBatch({ Records: records }, invocation, this.dependencies()));
-    return answer.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
+    return processBatch({ Records: records }, invocation, this.dependencies());
   }
 
   /** What `work` comes to; time moves on whenever nothing else does. */
@@ -120,6 +135,16 @@ export class Harness {
   /** One invocation with one record for the Widget as it is now; returns the line logged for it. */
   async deliver(over: Partial<EnvelopeData> = {}, record: RecordOverrides = {}): Promise<LogFields> {
     await this.invoke(this.recordFor(over, record));
+    return this.lastRun();
+  }
+
+  /** Delivers the last message that was sent to the queue of either lane, once its delay is over. */
+  async redeliver(record: RecordOverrides = {}): Promise<LogFields> {
+    const last = this.queue.accepted.at(-1);
+    if (last === undefined) throw new Error('nothing was sent');
+    await this.clock.advance(last.message.delaySeconds * 1000);
+    const arn = last.queueUrl === QUEUE_URLS.bulk ? BULK_ARN : LIVE_ARN;
+    await this.invoke(rawRecord(last.message.body, { arn, ...record }));
     return this.lastRun();
   }
 

@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { TerminalError, TransientError } from '../../../functions/core/errors.ts';
+import { configMaps } from '../../../functions/core/kinds.ts';
+import { Harness, planFor, widgets } from './harness.ts';
+import { DEAD_LETTER_QUEUE_URL, QUEUE_URLS } from './records.ts';
+
+function failing(author: Harness['author']): Harness {
+  const harness = new Harness();
+  harness.createWidget();
+  harness.author = author;
+  return harness;
+}
+
+const throws = (error: unknown) => (): never => {
+  throw error;
+};
+
+describe('a failure on the object', () => {
+  it('is shown after the author’s first error, for its generation, and the top-level generation stays', async () => {
+    const harness = failing(throws(new Error('no quota service')));
+    await harness.deliver({ reason: 'created' });
+    const ready = harness.condition('Ready');
+    assert.equal(ready?.['status'], 'False');
+    assert.equal(ready?.['reason'], 'AuthorError');
+    assert.match(String(ready?.['message']), /no quota service/);
+    assert.equal(ready?.['observedGeneration'], 1);
+    assert.equal(harness.status()['observedGeneration'], undefined);
+    assert.equal(harness.condition('Stalled'), undefined);
+  });
+
+  it('keeps what the last success wrote', async () => {
+    const harness = new Harness();
+    harness.createWidget();
+    await harness.deliver({ reason: 'created' });
+    harness.setConfig(['two']);
+    harness.author = throws(new Error('boom'));
+    await harness.deliver();
+    assert.equal(harness.status()['count'], 1);
+    assert.equal(harness.status()['observedGeneration'], 1);
+    assert.equal(harness.condition('Ready')?.['observedGeneration'], 2);
+  });
+
+  it('goes with the next success', async () => {
+    const harness = failing(throws(new TerminalError('no-such-plan', 'choose another plan')));
+    await harness.deliver({ reason: 'created' });
+    assert.equal(harness.condition('Stalled')?.['status'], 'True');
+    harness.author = ({ object }) => planFor(object);
+    harness.setConfig(['two']);
+    await harness.deliver();
+    assert.equal(harness.condition('Ready')?.['status'], 'True');
+    assert.equal(harness.condition('Stalled'), undefined);
+  });
+
+  it('is shown with Stalled when the message is a dead letter', async () => {
+    const harness = failing(throws(new TerminalError('no-such-plan', 'choose another plan')));
+    const line = await harness.deliver({ reason: 'created' });
+    assert.equal(line['disposition'], 'dead-letter');
+    assert.equal(harness.condition('Ready')?.['reason'], 'NoSuchPlan');
+    assert.deepEqual([harness.condition('Stalled')?.['status'], harness.condition('Stalled')?.['reason']], ['True', 'DeadLettered']);
+  });
+
+  for (const { attempt, shown } of [
+    { attempt: 1, shown: false },
+    { attempt: 2, shown: false },
+    { attempt: 3, shown: true },
+  ]) {
+    it(`of the author’s own transient error is ${shown ? '' : 'not '}shown at attempt ${attempt}`, async () => {
+      const harness = failing(throws(new TransientError('sqs-throttled', 'the queue service is busy')));
+      await harness.deliver({ reason: 'retry', attempt });
+      assert.equal(harness.condition('Ready') !== undefined, shown);
+    });
+  }
+
+  it('is never shown for the API server’s own troubles, also where the author’s read met them', async () => {
+    const harness = failing(({ read }) => read(configMaps, { namespace: 'x', name: 'y' }));
+    harness.east.fault({ verb: 'get', name: 'y' }, { throw: new TransientError('server-error', 'down') }, 9);
+    const line = await harness.deliver({ reason: 'retry', attempt: 9 });
+    assert.equal(line['branch'], 'transient');
+    assert.equal(harness.condition('Ready'), undefined);
+  });
+
+  it('is shown at once when a write is denied (B54)', async () => {
+    const harness = failing(({ object }) => planFor(object));
+    harness.east.fault({ verb: 'apply' }, { throw: new TransientError('forbidden', 'may not') });
+    const line = await harness.deliver({ reason: 'created' });
+    assert.equal(line['branch'], 'denied');
+    assert.equal(harness.condition('Ready')?.['reason'], 'Forbidden');
+    assert.equal(harness.lines.at(-1)?.level, 'error');
+  });
+
+  it('is shown when the API server refuses the status (422), and the message is a letter', async () => {
+    const harness = failing(({ object }) => planFor(object));
+    harness.east.fault({ verb: 'applyStatus' }, { throw: new TerminalError('invalid', 'status.count in body must be less than 3') });
+    const line = await harness.deliver({ reason: 'created' });
+    assert.equal(line['disposition'], 'dead-letter');
+    assert.equal(harness.condition('Ready')?.['reason'], 'Invalid');
+    const letter = harness.queue.envelopes(DEAD_LETTER_QUEUE_URL)[0]?.data;
+    assert.equal(letter?.diagnosis?.code, 'invalid');
+    assert.equal(letter?.diagnosis?.generationSeen, 1);
+    assert.equal(letter?.diagnosis?.functionVersion, '7');
+  });
+
+  it('of an object that does not fit its schema is shown, and the author is not asked', async () => {
+    const harness = failing(({ object }) => planFor(object));
+    harness.east.edit(widgets, { name: 'a' }, (draft) => {
+      draft['spec'] = { config: 'no list' };
+    });
+    const line = await harness.deliver();
+    assert.equal(line['code'], 'invalid-object');
+    assert.equal(harness.condition('Ready')?.['reason'], 'InvalidObject');
+    assert.deepEqual(harness.inputs, []);
+  });
+
+  it('is not written over what moved the object in between, and is tried once', async () => {
+    const harness = failing(throws(new Error('boom')));
+    harness.east.fault({ verb: 'applyStatus' }, { first: () => void harness.label('x') });
+    const line = await harness.deliver({ reason: 'created' });
+    assert.equal(line['disposition'], 'requeue');
+    assert.equal(harness.condition('Ready'), undefined);
+    assert.equal(harness.east.requestsOf('applyStatus').length, 1);
+    assert.equal(harness.queue.envelopes(QUEUE_URLS.live).length, 1);
+  });
+
+  it('writes nothing new when the same failure comes again', async () => {
+    const harness = failing(throws(new Error('boom')));
+    await harness.deliver({ reason: 'created' });
+    const before = harness.widget()?.metadata.resourceVersion;
+    await harness.redeliver();
+    assert.equal(harness.widget()?.metadata.resourceVersion, before);
+    assert.equal(harness.lastRun()['attempt'], 2);
+  });
+});
+
+describe('Kubernetes Events', () => {
+  const nameOf = (event: Record<string, unknown>): string => (event['metadata'] as { name: string }).name;
+  const told = (harness: Harness) => harness.east.events.map(({ type, reason }) => `${type} ${reason}`);
+
+  it('tell once that Ready changed, in a form that the API server takes', async () => {
+    const harness = new Harness();
+    const { uid, resourceVersion } = harness.createWidget().metadata;
+    await harness.deliver({ reason: 'created' });
+    harness.setConfig(['two']);
+    await harness.deliver();
+    assert.equal(harness.east.events.length, 1);
+    const [event = {}] = harness.east.events;
+    assert.deepEqual(event, {
+      apiVersion: 'events.k8s.io/v1',
+      kind: 'Event',
+      metadata: { name: nameOf(event), namespace: 'default' },
+      eventTime: '2026-01-01T00:00:00.000000Z',
+      reportingController: 'dogwatch',
+      reportingInstance: 'dogwatch-reconcile',
+      action: 'Reconcile',
+      type: 'Normal',
+      reason: 'Reconciled',
+      note: 'Everything that the spec asks for has been applied',
+      regarding: { apiVersion: 'platform.example/v1', kind: 'Widget', name: 'a', uid, resourceVersion },
+    });
+    assert.match(nameOf(event), /^a\.[0-9a-f]{16}$/);
+    assert.equal(harness.east.requestsOf('createEvent')[0]?.namespace, 'default');
+  });
+
+  it('tell of a failure, of a dead letter, and of the recovery', async () => {
+    const harness = failing(throws(new TerminalError('no-such-plan', 'choose another plan')));
+    await harness.deliver({ reason: 'created' });
+    assert.deepEqual(told(harness), ['Warning NoSuchPlan', 'Warning DeadLettered']);
+    await harness.deliver({ reason: 'replay', mustRun: true });
+    assert.deepEqual(told(harness).slice(2), ['Warning DeadLettered']);
+    harness.author = ({ object }) => planFor(object);
+    await harness.deliver({ reason: 'replay', mustRun: true });
+    assert.deepEqual(told(harness).slice(3), ['Normal Reconciled']);
+  });
+
+  it('have a name and a note that fit, whatever the object and the failure are called', async () => {
+    const harness = new Harness();
+    const name = `${'x'.repeat(199)}-${'y'.repeat(53)}`;
+    harness.createWidget(name);
+    harness.author = throws(new Error('€'.repeat(5000)));
+    await harness.deliver({ name, reason: 'created' });
+    const [event = {}] = harness.east.events;
+    assert.match(nameOf(event), /^x{199}\.[0-9a-f]{16}$/);
+    assert.ok(Buffer.byteLength(String(event['note'])) <= 1024);
+  });
+
+  it('change nothing when they cannot be written', async () => {
+    const harness = new Harness();
+    harness.createWidget();
+    harness.east.fault({ verb: 'createEvent' }, { throw: new TransientError('forbidden', 'may not') });
+    const line = await harness.deliver({ reason: 'created' });
+    assert.equal(line['branch'], 'reconciled');
+    assert.equal(line['disposition'], 'done');
+  });
+});
