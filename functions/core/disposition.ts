@@ -18,7 +18,7 @@ export interface Budgets {
 }
 
 /** How often a message has failed, by row of the table below. Written by `nextEnvelopeData`. */
-export type FailureCounts = Readonly<Record<string, number>>;
+type FailureCounts = Readonly<Record<string, number>>;
 
 export interface DispositionContext {
   /** Which attempt this run was; 1 is the first. Whatever a message says counts as an integer of 1 or more. */

@@ -52,7 +52,7 @@ export class ConfigError extends DogwatchError {
 }
 
 /** The longest piece of somebody else's text that we keep, in characters. */
-export const FOREIGN_TEXT_MAX = 256;
+const FOREIGN_TEXT_MAX = 256;
 
 /**
  * A foreign text cut to `max` UTF-16 units without leaving half of a surrogate pair; ill-formed halves become U+FFFD. What

@@ -9,7 +9,7 @@ export type Shortening = (data: EnvelopeData) => EnvelopeData;
 const FRAME = { id: 'x'.repeat(64), now: new Date(0), traceparent: 'x'.repeat(128) };
 
 /** True if the data, in an envelope with any id and traceparent of the usual lengths, is within ENVELOPE_MAX_BYTES. */
-export function fitsEnvelope(data: EnvelopeData): boolean {
+function fitsEnvelope(data: EnvelopeData): boolean {
   return byteSize(escapeForSqs(JSON.stringify(buildEnvelope(data, FRAME)))) <= ENVELOPE_MAX_BYTES;
 }
 

@@ -6,7 +6,7 @@ import { fitEnvelope, knownFieldsOnly, type Shortening, shortAttempts } from './
 import type { Outcome } from './outcome.ts';
 
 /** The newest facts that a run has seen of its object. */
-export interface Seen {
+interface Seen {
   readonly uid?: string | undefined;
   readonly resourceVersion?: string | undefined;
   readonly generation?: number | undefined;
