@@ -1,4 +1,5 @@
 /** The objects behind the fake client: uid, resourceVersion and generation as a real API server counts them, and the history that watches replay. */
+import { FIELD_MANAGER } from '../../events/labels.ts';
 import type { ObjectMetadata } from '../../events/observed-object.ts';
 import { apiVersionOf, groupKind, type ObjectAddress, type ResourceType } from '../../events/resource.ts';
 import type { KubernetesObject } from '../../functions/core/reconciler.ts';
@@ -15,7 +16,7 @@ export interface Change {
 
 interface Stored {
   object: KubernetesObject;
-  /** What `dogwatch` last applied, less what others have taken since. */
+  /** What our field manager last applied, less what others have taken since. */
   owned: { main: Json; status: Json };
 }
 
@@ -156,7 +157,7 @@ function specOf(object: Json): Json {
 
 function managedFields(owned: Stored['owned']): Json[] {
   const entry = (fields: Json, subresource?: string): Json => ({
-    manager: 'dogwatch',
+    manager: FIELD_MANAGER,
     operation: 'Apply',
     ...(subresource === undefined ? {} : { subresource }),
     fieldsType: 'FieldsV1',
