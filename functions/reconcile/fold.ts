@@ -3,7 +3,7 @@
  * stands for all of them.
  */
 import { type Envelope, type EnvelopeData, type FailedAttempt, HISTORY_MAX, type Lane, type Reason } from '../../events/envelope.ts';
-import { clusterName, type ResourceKey } from '../../events/resource.ts';
+import { clusterName, formatResourceKey, type ResourceKey } from '../../events/resource.ts';
 import { compareResourceVersions } from '../../events/resource-version.ts';
 import type { WorkRecord } from './record.ts';
 
@@ -34,7 +34,7 @@ export function foldRecords(records: readonly WorkRecord[], now: Date): ObjectRu
   for (const [index, record] of records.entries()) {
     const { data } = record.envelope;
     const waits = notBeforeOf(data) > now.getTime();
-    const group = waits ? `${index}` : JSON.stringify(keyOf(data));
+    const group = waits ? `${index}` : formatResourceKey(keyOf(data));
     const members = groups.get(group);
     if (members === undefined) groups.set(group, [record]);
     else members.push(record);

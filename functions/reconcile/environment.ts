@@ -1,0 +1,52 @@
+/** What an execution environment of the function is made of: configuration, connections and reconcilers, made once. */
+import type { ClusterName } from '../../events/resource.ts';
+import { systemClock } from '../adapters/clock.ts';
+import { connectCluster, readClusters } from '../adapters/clusters.ts';
+import type { KubernetesClient } from '../adapters/kubernetes/port.ts';
+import type { Queue } from '../adapters/queue-port.ts';
+import { createLog, type Log } from '../adapters/telemetry.ts';
+import { budgetsOf, type Environment, readConfig } from '../core/config.ts';
+import { ConfigError } from '../core/errors.ts';
+import type { Reconciler } from '../core/reconciler.ts';
+import type { BatchDependencies } from './batch.ts';
+import { rememberSuccess } from './remember.ts';
+
+/**
+ * The dependencies of every invocation, from environment variables and the files they name. Sends nothing: a cluster that
+ * does not answer is a matter of its own records, but a kubeconfig that cannot be read is a fault of this deployment.
+ *
+ * @throws ConfigError naming the variable, or the file and key; it is logged as one line too
+ */
+export function startEnvironment(
+  env: Environment,
+  reconcilers: readonly Reconciler[],
+  log: Log = createLog('reconcile'),
+): BatchDependencies {
+  try {
+    const config = readConfig(env, 'reconcile');
+    const clusters = new Map<ClusterName, KubernetesClient>(
+      readClusters(config.clusters).map((entry) => [entry.name, connectCluster(entry)]),
+    );
+    return {
+      clusters,
+      reconcilers,
+      clock: systemClock,
+      log,
+      queue: rememberSuccess(loadQueue),
+      queueUrls: { ...config.queueUrls, deadLetter: config.deadLetterQueueUrl },
+      functionVersion: env['AWS_LAMBDA_FUNCTION_VERSION'] || 'local',
+      budgets: budgetsOf(config),
+      recordDeadlineSeconds: config.recordDeadlineSeconds,
+    };
+  } catch (error) {
+    if (error instanceof ConfigError)
+      log.error('configuration fault: no message is touched until it is repaired', { code: error.code, error: error.message });
+    throw error;
+  }
+}
+
+/** In the bundle a file of its own, which most invocations never load. */
+async function loadQueue(): Promise<Queue> {
+  const { createQueue } = await import('../adapters/sqs.ts');
+  return createQueue();
+}

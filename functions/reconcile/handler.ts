@@ -1,0 +1,17 @@
+/**
+ * The Lambda entry: wiring only. The environment is made inside the first invocation and not while the module loads, so that
+ * a fault in the configuration fails invocations with a line that names it, and messages stay in the queue.
+ */
+import middy from '@middy/core';
+import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
+import { reconcilers } from '../reconcilers/index.ts';
+import { processBatch } from './batch.ts';
+import { startEnvironment } from './environment.ts';
+import { rememberSuccess } from './remember.ts';
+
+const environment = rememberSuccess(() => startEnvironment(process.env, reconcilers));
+
+/** Answers a batch of SQS records with the partial batch response. */
+export const handler = middy<SQSEvent, SQSBatchResponse>().handler(async (event, context) =>
+  processBatch(event, { remainingMs: () => context.getRemainingTimeInMillis() }, await environment()),
+);

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import type { Context, SQSEvent } from 'aws-lambda';
+import type { Log } from '../../../functions/adapters/telemetry.ts';
+import { ConfigError } from '../../../functions/core/errors.ts';
+import { startEnvironment } from '../../../functions/reconcile/environment.ts';
+import { handler } from '../../../functions/reconcile/handler.ts';
+import { DEAD_LETTER_QUEUE_URL, QUEUE_URLS, recordOf } from './records.ts';
+
+const KUBECONFIG = `apiVersion: v1
+kind: Config
+current-context: main
+clusters: [{name: main, cluster: {server: 'http://127.0.0.1:9'}}]
+contexts: [{name: main, context: {cluster: main, user: main}}]
+users: [{name: main, user: {token: abc}}]
+`;
+
+let folder = '';
+before(() => {
+  folder = mkdtempSync(join(tmpdir(), 'dogwatch-environment-'));
+  writeFileSync(join(folder, 'east.yaml'), KUBECONFIG);
+  writeFileSync(join(folder, 'clusters.yml'), 'clusters:\n  - {name: east, kubeconfig: ./east.yaml}\n');
+  writeFileSync(join(folder, 'context.yml'), 'clusters:\n  - {name: east, kubeconfig: ./east.yaml, context: nowhere}\n');
+  writeFileSync(join(folder, 'absent.yml'), 'clusters:\n  - {name: east, kubeconfig: ./absent.yaml}\n');
+  writeFileSync(
+    join(folder, 'twice.yml'),
+    'clusters:\n  - {name: east, kubeconfig: ./east.yaml}\n  - {name: east, kubeconfig: ./east.yaml}\n',
+  );
+});
+after(() => rmSync(folder, { recursive: true }));
+
+function variables(registry = 'clusters.yml'): Record<string, string> {
+  return {
+    DOGWATCH_CLUSTERS: join(folder, registry),
+    DOGWATCH_QUEUE_URL: QUEUE_URLS.live,
+    DOGWATCH_BULK_QUEUE_URL: QUEUE_URLS.bulk,
+    DOGWATCH_DEAD_LETTER_QUEUE_URL: DEAD_LETTER_QUEUE_URL,
+  };
+}
+
+function collect(): { log: Log; lines: string[] } {
+  const lines: string[] = [];
+  const write = (message: string, fields: object = {}): void => void lines.push(`${message} ${JSON.stringify(fields)}`);
+  return { log: { debug: write, info: write, warn: write, error: write }, lines };
+}
+
+describe('startEnvironment', () => {
+  it('connects every cluster of the registry and sends nothing', () => {
+    const { log, lines } = collect();
+    const environment = startEnvironment({ ...variables(), DOGWATCH_RECORD_DEADLINE_SECONDS: '7' }, [], log);
+    assert.deepEqual([...environment.clusters.keys()], ['east']);
+    assert.ok([...environment.clusters.values()].every((client) => client.requestCount === 0));
+    assert.equal(environment.recordDeadlineSeconds, 7);
+    assert.equal(environment.queueUrls.deadLetter, DEAD_LETTER_QUEUE_URL);
+    assert.equal(environment.functionVersion, 'local');
+    assert.deepEqual(lines, []);
+  });
+
+  const faults: { name: string; env: () => Record<string, string | undefined>; says: RegExp }[] = [
+    { name: 'a variable is missing', env: () => ({ ...variables(), DOGWATCH_QUEUE_URL: undefined }), says: /DOGWATCH_QUEUE_URL/ },
+    { name: 'the registry is absent', env: () => variables('nothing.yml'), says: /nothing\.yml/ },
+    { name: 'the registry names a cluster twice', env: () => variables('twice.yml'), says: /twice\.yml.*east/ },
+    { name: 'a kubeconfig is absent', env: () => variables('absent.yml'), says: /absent\.yaml/ },
+    { name: 'a context is unknown', env: () => variables('context.yml'), says: /nowhere/ },
+  ];
+  for (const { name, env, says } of faults) {
+    it(`throws a ConfigError and logs one line when ${name}`, () => {
+      const { log, lines } = collect();
+      assert.throws(
+        () => startEnvironment(env(), [], log),
+        (error) => error instanceof ConfigError && says.test(error.message),
+      );
+      assert.equal(lines.length, 1);
+      assert.match(String(lines[0]), says);
+    });
+  }
+});
+
+describe('handler', () => {
+  const context = { getRemainingTimeInMillis: () => 30_000 } as Context;
+  const event: SQSEvent = { Records: [recordOf({ cluster: 'nowhere' })] };
+
+  it('fails the invocation while the configuration is wrong, and works once it is right', async () => {
+    const kept = { ...process.env };
+    try {
+      await assert.rejects(async () => handler(event, context), ConfigError);
+      Object.assign(process.env, variables());
+      assert.deepEqual(await handler({ Records: [] }, context), { batchItemFailures: [] });
+    } finally {
+      process.env = kept;
+    }
+  });
+});
