@@ -1,0 +1,93 @@
+/** What keeps the bundles small: parts of their dependencies that they never reach are left out while bundling. */
+import { basename, join } from 'node:path';
+import type { OnResolveArgs, OnResolveResult, Plugin } from 'esbuild';
+
+/** Packages that only ways of talking to a cluster need which we do not go, with the names that are imported from them. */
+const LEFT_OUT = {
+  'openid-client': ['customFetch', 'discovery', 'refreshTokenGrant'],
+  rfc4648: ['base64url'],
+  'jsonpath-plus': ['JSONPath'],
+  undici: ['Agent', 'ProxyAgent', 'fetch'],
+  hpagent: ['HttpProxyAgent', 'HttpsProxyAgent'],
+  socks: ['SocksClient'],
+  'socks-proxy-agent': ['SocksProxyAgent'],
+  'isomorphic-ws': ['default'],
+} as const;
+
+/**
+ * Replaces packages that client-node imports and our own transport makes superfluous (1.3 MB of its 1.5 MB) with modules that
+ * throw, and say what is missing, when anything of them is used. So in a bundle a kubeconfig cannot use OIDC, the old azure
+ * and gcp providers, or a proxy. A name that is not listed is an error of the build.
+ */
+export const leaveOutUnusedClients: Plugin = {
+  name: 'leave-out-unused-clients',
+  setup(build) {
+    const packages = Object.keys(LEFT_OUT).join('|');
+    build.onResolve({ filter: new RegExp(`^(${packages})$`) }, ({ path }) => ({ path, namespace: 'left-out' }));
+    build.onLoad({ filter: /.*/, namespace: 'left-out' }, ({ path }) => ({
+      contents: throwingModule(path, LEFT_OUT[path as keyof typeof LEFT_OUT]),
+    }));
+  },
+};
+
+function throwingModule(name: string, exported: readonly string[]): string {
+  const text = `${name} is not part of this bundle: the kubeconfig wants OIDC, a legacy auth provider or a proxy; use a token, a client certificate or an exec plugin`;
+  return [
+    `const fail = () => { throw new Error(${JSON.stringify(text)}); };`,
+    'const absent = new Proxy(fail, { get: fail, apply: fail, construct: fail });',
+    `export { ${exported.map((as) => `absent as ${as}`).join(', ')} };`,
+  ].join('\n');
+}
+
+/**
+ * Gives client-node's KubeConfig the two functions that it takes from the index of the generated client, and not the index: its 900
+ * files of models and APIs are neither read nor bundled. Whoever imports the index otherwise gets all of it.
+ */
+export const keepOutGeneratedClient: Plugin = {
+  name: 'keep-out-generated-client',
+  setup(build) {
+    build.onResolve({ filter: /^\.\/gen\/index\.js$/ }, ({ path, importer, resolveDir }) => {
+      if (!importer.endsWith(join('client-node', 'dist', 'config.js'))) return undefined;
+      return { path, namespace: 'slim-client', pluginData: join(resolveDir, 'gen') };
+    });
+    build.onLoad({ filter: /.*/, namespace: 'slim-client' }, ({ pluginData }) => ({
+      contents: "export { createConfiguration } from './configuration.js'; export { ServerConfiguration } from './servers.js';",
+      resolveDir: pluginData as string,
+    }));
+  },
+};
+
+/**
+ * Makes one module of ours a file beside the bundle, which `import()` loads when it first runs: esbuild writes
+ * `Promise.resolve().then(() => require("./sqs.cjs"))`.
+ *
+ * @param file     absolute path of the module
+ * @param outFile  its name in the output folder
+ */
+export function loadFromFileBeside(file: string, outFile: string): Plugin {
+  return resolveModule('load-from-file-beside', file, ({ kind, path }) => {
+    if (kind === 'dynamic-import') return { path: `./${outFile}`, external: true };
+    return { errors: [{ text: `${path} is loaded when first needed: write import('${path}') where it is used` }] };
+  });
+}
+
+/** Resolves one module of ours to another file. Both are absolute paths. */
+export function replaceModule(file: string, by: string): Plugin {
+  return resolveModule('replace-module', file, () => ({ path: by }));
+}
+
+/** Asks `answer` for every import that means `file`, save for entry points. */
+function resolveModule(name: string, file: string, answer: (args: OnResolveArgs) => OnResolveResult): Plugin {
+  const isResolving = Symbol(name);
+  return {
+    name,
+    setup(build) {
+      build.onResolve({ filter: new RegExp(`${basename(file).replaceAll('.', '\\.')}$`) }, async (args) => {
+        if (args.pluginData === isResolving || args.kind === 'entry-point') return undefined;
+        const { path, importer, kind, namespace, resolveDir } = args;
+        const resolved = await build.resolve(path, { importer, kind, namespace, resolveDir, pluginData: isResolving });
+        return resolved.path === file ? answer(args) : undefined;
+      });
+    },
+  };
+}

@@ -1,0 +1,181 @@
+/**
+ * Builds what is deployed: `node infra/build.ts [--reconcilers FILE] [--out DIR]`.
+ *
+ * CommonJS files, because Node loads those faster, and the function's zip, byte-identical for identical input. Each comes with
+ * a source map, which stays out of the zip. The SQS client is a file beside the others (dist/sqs.cjs), loaded when first needed.
+ */
+import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { type BuildFailure, build as esbuild, formatMessages, type Metafile, type Plugin } from 'esbuild';
+import { zipSync } from 'fflate';
+import { ConfigError } from '../functions/core/errors.ts';
+import { keepOutGeneratedClient, leaveOutUnusedClients, loadFromFileBeside, replaceModule } from './build-plugins.ts';
+
+/** Bytes of dist/reconcile.cjs above which the build fails: every cold start loads it. */
+export const RECONCILE_MAX_BYTES = 300_000;
+
+/** What must not get into dist/reconcile.cjs: each costs more at a cold start than the rest together. */
+const UNWANTED = [
+  { what: 'undici', path: /node_modules\/undici\// },
+  { what: 'openid-client', path: /node_modules\/openid-client\// },
+  { what: 'the AWS SDK', path: /node_modules\/@aws-sdk\// },
+  { what: 'generated models of client-node', path: /client-node\/dist\/gen\/models\/(V\d|all)/ },
+] as const;
+
+const ROOT = resolve(import.meta.dirname, '..');
+const SQS = join(ROOT, 'functions/adapters/sqs.ts');
+const RECONCILERS = join(ROOT, 'functions/reconcilers/index.ts');
+
+/** The files of dist/ and where each begins. */
+const ENTRIES = {
+  'reconcile.cjs': join(ROOT, 'functions/reconcile/handler.ts'),
+  'sqs.cjs': SQS,
+  'watcher.cjs': join(ROOT, 'functions/watcher/main.ts'),
+} as const;
+
+/** What the function's package holds. */
+const ZIPPED = ['reconcile.cjs', 'sqs.cjs'] as const;
+
+export interface BuildOptions {
+  /** Module that exports `reconcilers` in place of functions/reconcilers/index.ts; relative to the working directory. */
+  readonly reconcilers?: string;
+  /** Default: dist in the project's folder. */
+  readonly out?: string;
+  /** Prints nothing. */
+  readonly quiet?: boolean;
+}
+
+export interface BuildResult {
+  /** Names are relative to the output folder. */
+  readonly files: readonly { readonly name: string; readonly bytes: number }[];
+}
+
+/**
+ * Writes all files to the output folder, which is made where it is absent. When it fails, nothing there has changed.
+ *
+ * @throws ConfigError `reconcilers-missing`, `bundle-too-large`, `bundle-unwanted`; esbuild's BuildFailure for faults in the code
+ */
+export async function build(options: BuildOptions = {}): Promise<BuildResult> {
+  const out = resolve(options.out ?? join(ROOT, 'dist'));
+  const plugins = [leaveOutUnusedClients, keepOutGeneratedClient, loadFromFileBeside(SQS, 'sqs.cjs'), ...reconcilersPlugin(options)];
+  const files = new Map<string, Uint8Array>();
+  await Promise.all(
+    Object.entries(ENTRIES).map(async ([name, entry]) => {
+      const { code, map, inputs } = await bundle(entry, join(out, name), plugins);
+      if (name === 'reconcile.cjs') checkReconcile(code.length, inputs);
+      files.set(name, code).set(`${name}.map`, map);
+    }),
+  );
+  files.set('reconcile.zip', zipSync(Object.fromEntries(ZIPPED.map((name) => [name, files.get(name) ?? new Uint8Array()])), ZIP_OPTIONS));
+
+  mkdirSync(out, { recursive: true });
+  for (const [name, bytes] of files) replaceFile(join(out, name), bytes);
+  const sizes = [...Object.keys(ENTRIES), 'reconcile.zip'].map((name) => ({ name, bytes: files.get(name)?.length ?? 0 }));
+  if (options.quiet !== true) printTable(sizes, files);
+  return { files: sizes };
+}
+
+/** Time, system and access rights are the same always. The date is built from parts, because zips hold local time. */
+const ZIP_OPTIONS = { level: 9, mtime: new Date(1980, 0, 1), os: 3, attrs: 0o100_644 << 16 } as const;
+
+/** Nobody who reads the file meanwhile finds half of it. */
+function replaceFile(path: string, bytes: Uint8Array): void {
+  const partial = `${path}.${process.pid}.tmp`;
+  writeFileSync(partial, bytes);
+  renameSync(partial, path);
+}
+
+type Inputs = Metafile['outputs'][string]['inputs'];
+
+async function bundle(entry: string, outfile: string, plugins: Plugin[]): Promise<{ code: Uint8Array; map: Uint8Array; inputs: Inputs }> {
+  const { outputFiles, metafile } = await esbuild({
+    absWorkingDir: ROOT,
+    entryPoints: [entry],
+    outfile,
+    write: false,
+    bundle: true,
+    format: 'cjs',
+    platform: 'node',
+    target: 'node24',
+    mainFields: ['module', 'main'],
+    nodePaths: [join(ROOT, 'node_modules')], // for reconcilers that lie elsewhere
+    supported: { 'dynamic-import': false }, // require() instead: import() would go through the loader of ES modules, which is slower
+    minify: true,
+    legalComments: 'none',
+    sourcemap: 'external',
+    metafile: true,
+    logLevel: 'silent',
+    plugins,
+  });
+  const contents = (ending: string): Uint8Array | undefined => outputFiles.find(({ path }) => path.endsWith(ending))?.contents;
+  const [code, map] = [contents('.cjs'), contents('.map')];
+  const inputs = Object.entries(metafile.outputs).find(([path]) => path.endsWith('.cjs'))?.[1].inputs;
+  if (code === undefined || map === undefined || inputs === undefined) throw new Error(`esbuild made no ${outfile}`);
+  return { code, map, inputs };
+}
+
+function reconcilersPlugin({ reconcilers }: BuildOptions): Plugin[] {
+  if (reconcilers === undefined) return [];
+  const file = resolve(reconcilers);
+  if (existsSync(file)) return [replaceModule(RECONCILERS, file)];
+  throw new ConfigError('reconcilers-missing', `there is no file ${file}: --reconcilers takes a module that exports reconcilers`, {
+    facts: { file },
+  });
+}
+
+function checkReconcile(bytes: number, inputs: Inputs): void {
+  const present = Object.entries(inputs).filter(([, { bytesInOutput }]) => bytesInOutput > 0);
+  for (const { what, path } of UNWANTED) {
+    const found = present.find(([input]) => path.test(input))?.[0];
+    if (found === undefined) continue;
+    throw new ConfigError(
+      'bundle-unwanted',
+      `reconcile.cjs contains ${what} (${found}): load it with import() where it is needed, or not at all`,
+      {
+        facts: { input: found },
+      },
+    );
+  }
+  if (bytes <= RECONCILE_MAX_BYTES) return;
+  const largest = present.sort(([, a], [, b]) => b.bytesInOutput - a.bytesInOutput)[0]?.[0] ?? '';
+  throw new ConfigError(
+    'bundle-too-large',
+    `reconcile.cjs has ${bytes} bytes, at most ${RECONCILE_MAX_BYTES} are allowed: the largest part is ${largest}; load it with import() or leave it out`,
+    { facts: { bytes, largest } },
+  );
+}
+
+function printTable(sizes: BuildResult['files'], files: ReadonlyMap<string, Uint8Array>): void {
+  const kilobytes = (bytes: number): string => `${(bytes / 1000).toFixed(1)} kB`.padStart(10);
+  console.log(`${'file'.padEnd(16)}${'size'.padStart(10)}${'gzip'.padStart(10)}`);
+  for (const { name, bytes } of sizes) {
+    const zipped = name.endsWith('.zip') ? '' : kilobytes(gzipSync(files.get(name) ?? '').length);
+    console.log(`${name.padEnd(16)}${kilobytes(bytes)}${zipped}`);
+  }
+}
+
+/** The command. What is wrong with the code is shown as esbuild shows it, everything else that may be wrong in one line. */
+async function main(): Promise<void> {
+  try {
+    const { values } = parseArgs({ options: { reconcilers: { type: 'string' }, out: { type: 'string' } } });
+    await build(values);
+  } catch (error) {
+    if (error instanceof ConfigError || isBadArgument(error)) console.error(`build: ${error.message}`);
+    else if (isBuildFailure(error))
+      console.error((await formatMessages(error.errors, { kind: 'error', color: process.stderr.isTTY })).join(''));
+    else throw error;
+    process.exitCode = 1;
+  }
+}
+
+function isBuildFailure(error: unknown): error is BuildFailure {
+  return error instanceof Error && 'errors' in error && Array.isArray(error.errors);
+}
+
+function isBadArgument(error: unknown): error is Error {
+  return error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS');
+}
+
+if (import.meta.main) await main();

@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { promisify } from 'node:util';
+import { unzipSync } from 'fflate';
+import { ConfigError } from '../../functions/core/errors.ts';
+import { type BuildResult, build, RECONCILE_MAX_BYTES } from '../../infra/build.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const run = promisify(execFile);
+
+describe('build', () => {
+  let folder: string;
+  let out: string;
+  let result: BuildResult;
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'build-test-')); // no node_modules above it
+    out = join(folder, 'dist');
+    result = await build({ out, quiet: true });
+  });
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
+  /** A module that exports reconcilers, with `code` before them; lies outside the project. */
+  function reconcilersFile(name: string, code: string): string {
+    const file = join(folder, name);
+    const tenant = JSON.stringify(join(ROOT, 'functions/reconcilers/tenant.ts'));
+    writeFileSync(file, `import { tenant } from ${tenant};\n${code}\nexport const reconcilers = [tenant];\n`);
+    return file;
+  }
+
+  const sourcesOf = (name: string): string[] =>
+    (JSON.parse(readFileSync(join(out, `${name}.map`), 'utf8')) as { sources: string[] }).sources;
+  const command = (...args: string[]) => run(process.execPath, [join(ROOT, 'infra/build.ts'), ...args], { cwd: folder });
+
+  it('writes what is deployed, each with a source map, and says how large it is', () => {
+    const names = ['reconcile.cjs', 'sqs.cjs', 'watcher.cjs'];
+    assert.deepEqual(readdirSync(out).sort(), [...names, ...names.map((name) => `${name}.map`), 'reconcile.zip'].sort());
+    for (const { name, bytes } of result.files) assert.equal(readFileSync(join(out, name)).length, bytes);
+    assert.deepEqual(
+      result.files.map(({ name }) => name),
+      [...names, 'reconcile.zip'],
+    );
+    for (const name of names) assert.ok(sourcesOf(name).some((source) => source.endsWith('.ts')));
+  });
+
+  it('keeps the function under its limit', () => {
+    const bytes = result.files.find(({ name }) => name === 'reconcile.cjs')?.bytes ?? Number.POSITIVE_INFINITY;
+    assert.ok(bytes <= RECONCILE_MAX_BYTES, `${bytes}`);
+  });
+
+  it('packs the function and its SQS client, and nothing else', () => {
+    const packed = unzipSync(readFileSync(join(out, 'reconcile.zip')));
+    assert.deepEqual(Object.keys(packed), ['reconcile.cjs', 'sqs.cjs']);
+    for (const [name, bytes] of Object.entries(packed)) assert.deepEqual(Buffer.from(bytes), readFileSync(join(out, name)));
+  });
+
+  it('leaves undici, OpenID, generated models and the AWS SDK out of function and watcher', () => {
+    for (const name of ['reconcile.cjs', 'watcher.cjs']) {
+      const unwanted = sourcesOf(name).filter((source) => /node_modules\/(undici|openid-client|@aws-sdk)\/|gen\/models\//.test(source));
+      assert.deepEqual(unwanted, []);
+    }
+    assert.ok(sourcesOf('sqs.cjs').some((source) => source.includes('@aws-sdk/client-sqs')));
+  });
+
+  it('makes a function that loads on its own, without the SQS client', async () => {
+    const code = `
+      const { handler } = require('./reconcile.cjs');
+      const before = Object.keys(require.cache).map((file) => require('node:path').basename(file));
+      const { createQueue } = require('./sqs.cjs');
+      console.log(JSON.stringify({ handler: typeof handler, before, createQueue: typeof createQueue }));`;
+    const { stdout } = await run(process.execPath, ['-e', code], { cwd: out, env: {} });
+    assert.deepEqual(JSON.parse(stdout), { handler: 'function', before: ['reconcile.cjs'], createQueue: 'function' });
+    assert.match(readFileSync(join(out, 'reconcile.cjs'), 'utf8'), /require\("\.\/sqs\.cjs"\)/);
+  });
+
+  it('makes the same zip of the same input in any folder and time zone, and prints a table', async () => {
+    const again = join(folder, 'again');
+    const { stdout } = await run(process.execPath, [join(ROOT, 'infra/build.ts'), '--out', 'again'], {
+      cwd: folder,
+      env: { ...process.env, TZ: 'Pacific/Kiritimati' },
+    });
+    assert.deepEqual(readFileSync(join(again, 'reconcile.zip')), readFileSync(join(out, 'reconcile.zip')));
+    assert.match(stdout, /^reconcile\.cjs +[0-9.]+ kB +[0-9.]+ kB$/m);
+  });
+
+  it('builds with another list of reconcilers, from outside the project; what is left out says so when it is used', async () => {
+    const file = reconcilersFile(
+      'other.ts',
+      `import * as z from 'zod'; import { Agent } from 'undici';
+      try { new Agent(); } catch (error) { console.log('another list', z.string().safeParse(1).success, error.message); }`,
+    );
+    const other = join(folder, 'other');
+    await build({ reconcilers: file, out: other, quiet: true });
+    const { stdout } = await run(process.execPath, ['-e', "require('./reconcile.cjs')"], { cwd: other, env: {} });
+    assert.match(stdout, /another list false undici is not part of this bundle: .*use a token/);
+    assert.match(readFileSync(join(other, 'watcher.cjs'), 'utf8'), /another list/);
+    assert.doesNotMatch(readFileSync(join(out, 'reconcile.cjs'), 'utf8'), /another list/);
+  });
+
+  for (const [name, code, errorCode] of [
+    ['a function that is too large', `console.log(${JSON.stringify('x'.repeat(RECONCILE_MAX_BYTES))});`, 'bundle-too-large'],
+    ['an AWS client in the function', "import { SQSClient } from '@aws-sdk/client-sqs'; new SQSClient({});", 'bundle-unwanted'],
+  ] as const) {
+    it(`refuses ${name} and writes nothing`, async () => {
+      const refused = build({ reconcilers: reconcilersFile('bad.ts', code), out: join(folder, 'refused'), quiet: true });
+      await assert.rejects(refused, (error) => error instanceof ConfigError && error.code === errorCode);
+      assert.ok(!existsSync(join(folder, 'refused')));
+    });
+  }
+
+  it('refuses to load the SQS client with the rest', async () => {
+    const file = reconcilersFile(
+      'eager.ts',
+      `import { createQueue } from ${JSON.stringify(join(ROOT, 'functions/adapters/sqs.ts'))}; createQueue();`,
+    );
+    await assert.rejects(build({ reconcilers: file, out: join(folder, 'refused'), quiet: true }), /loaded when first needed/);
+  });
+
+  for (const [name, args, text] of [
+    ['a list of reconcilers that is not there', ['--reconcilers', 'absent.ts'], /^build: there is no file .*absent\.ts: [^\n]+\n$/],
+    ['an unknown option', ['--minify'], /^build: [^\n]*--minify[^\n]*\n$/],
+    ['code that is no code', ['--reconcilers', 'broken.ts'], /broken\.ts:2:/],
+  ] as const) {
+    it(`ends with 1 and says what is wrong with ${name}`, async () => {
+      reconcilersFile('broken.ts', 'this is no code');
+      await assert.rejects(command(...args), (error: { code?: unknown; stderr?: unknown }) => {
+        assert.equal(error.code, 1);
+        assert.match(String(error.stderr), text);
+        return true;
+      });
+    });
+  }
+});
