@@ -33,7 +33,8 @@ export const leaveOutUnusedClients: Plugin = {
 function throwingModule(name: string, exported: readonly string[]): string {
   const text = `${name} is not part of this bundle: the kubeconfig wants OIDC, a legacy auth provider or a proxy; use a token, a client certificate or an exec plugin`;
   return [
-    `const fail = () => { throw new Error(${JSON.stringify(text)}); };`,
+    // A function expression: what replaces a class has to be constructible.
+    `const fail = function () { throw new Error(${JSON.stringify(text)}); };`,
     'const absent = new Proxy(fail, { get: fail, apply: fail, construct: fail });',
     `export { ${exported.map((as) => `absent as ${as}`).join(', ')} };`,
   ].join('\n');
