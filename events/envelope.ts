@@ -5,7 +5,7 @@
 import * as z from 'zod';
 import { isDnsLabel } from './resource.ts';
 
-export const RECONCILE_TYPE = 'dev.dogwatch.reconcile.v1';
+const RECONCILE_TYPE = 'dev.dogwatch.reconcile.v1';
 
 /** Largest body we send, in bytes of UTF-8. SQS takes 1 MiB; a reference needs a fraction of this. */
 export const ENVELOPE_MAX_BYTES = 4096;

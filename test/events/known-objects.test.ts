@@ -154,6 +154,13 @@ describe('KnownObjects: a restored cluster (B19)', () => {
     assert.equal(word(known.observe({ ...back, generation: 4, resourceVersion: '1004' }, 'watch', 0)), 'generation-changed');
   });
 
+  it('believes a DELETED frame of the new history, at whatever version', () => {
+    const known = new KnownObjects({ revision: 1 });
+    known.observe(c, 'watch', 0);
+    known.forgetPositions();
+    assert.equal(known.remove('uid3', '950')?.resourceVersion, '950');
+  });
+
   for (const order of ['before the list', 'within the list'] as const) {
     it(`sends again what is unsettled, once, when positions are forgotten ${order}`, () => {
       const known = new KnownObjects({ revision: 1 });

@@ -2,10 +2,14 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { DirtyMarks } from '../../../events/dirty-marks.ts';
 import { clusterName } from '../../../events/resource.ts';
+import type { Queue } from '../../../functions/adapters/queue-port.ts';
+import type { Log } from '../../../functions/adapters/telemetry.ts';
 import { createOutbox } from '../../../functions/watcher/outbox.ts';
 import { FakeClock } from '../../fakes/clock.ts';
 import { envelopeOf, FakeQueue, REFUSED, RETRY, SENT } from '../../fakes/queue.ts';
 import { BULK, LIVE, range, Scene, tenants } from './outbox-scene.ts';
+
+const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
 describe('outbox: results of each entry (B32)', () => {
   it('sends again only what was throttled or not mentioned, and lets the invalid one block nothing', async () => {
@@ -28,6 +32,48 @@ describe('outbox: results of each entry (B32)', () => {
     assert.equal(refusal?.fields['code'], 'InvalidMessageContents');
     const counts = (kind: string): number => scene.results.filter((one) => one.result.kind === kind).length;
     assert.deepEqual([counts('sent'), counts('retry'), counts('refused')], [9, 2, 1]);
+    await scene.end();
+  });
+
+  it('takes an answer that is too short as no answer for the rest', async () => {
+    const scene = new Scene();
+    const source = scene.source();
+    const queue: Queue = { send: async (_queueUrl, messages) => (messages.length > 1 ? [SENT] : []) };
+    const outbox = createOutbox({ queue, queueUrls: { live: LIVE, bulk: BULK }, clock: scene.clock, log: SILENT, sources: [source] });
+    scene.mark(source, 'u1');
+    scene.mark(source, 'u2');
+    const drained = outbox.drain(100);
+    await scene.clock.advance(100);
+    assert.equal(await drained, 1);
+  });
+
+  it('begins with a short delay again for an entry that was taken in between', async () => {
+    const scene = new Scene();
+    const source = scene.source();
+    let isBad = true;
+    const triesMs: number[] = [];
+    scene.queue.answer = (message) => {
+      if (envelopeOf(message).data.uid !== 'bad') return SENT;
+      triesMs.push(scene.clock.now().getTime());
+      return isBad ? RETRY : SENT;
+    };
+    const markBoth = (resourceVersion: string): void => {
+      scene.mark(source, 'bad', { resourceVersion });
+      scene.mark(source, `good-${resourceVersion}`);
+    };
+    scene.start();
+    markBoth('1');
+    for (const second of range(100)) {
+      scene.mark(source, `other-${second}`);
+      await scene.clock.advance(1000);
+    }
+    isBad = false;
+    await scene.clock.advance(31_000);
+    isBad = true;
+    triesMs.length = 0;
+    markBoth('2');
+    await scene.clock.advance(1000);
+    assert.ok((triesMs[1] ?? Infinity) - (triesMs[0] ?? 0) <= 750, triesMs.join());
     await scene.end();
   });
 
@@ -150,13 +196,12 @@ describe('outbox: while the queue is down (B33)', () => {
   it('rejects for a fault of our own instead of going on without a word', async () => {
     const clock = new FakeClock();
     const marks = new DirtyMarks();
-    const silent = { debug() {}, info() {}, warn() {}, error() {} };
     const source = { cluster: clusterName('east'), type: tenants, marks };
     const onResult = (): void => {
       throw new Error('a metric that does not exist');
     };
     const queueUrls = { live: LIVE, bulk: BULK };
-    const outbox = createOutbox({ queue: new FakeQueue(), queueUrls, clock, log: silent, sources: [source], onResult });
+    const outbox = createOutbox({ queue: new FakeQueue(), queueUrls, clock, log: SILENT, sources: [source], onResult });
     marks.mark({ uid: 'u', name: 'n', resourceVersion: '1', reason: 'created', mustRun: false, lane: 'live', firstSeenAtMs: 0 });
     await assert.rejects(outbox.run(new AbortController().signal), /a metric that does not exist/);
   });

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { SendGate } from '../../../functions/watcher/send-gate.ts';
+
+/** The greatest that a random number can be, so that pauses are the longest possible. */
+const MOST = 1 - Number.EPSILON;
+
+describe('SendGate', () => {
+  it('pauses longer after each failure, from 250 ms to 30 s, and not at all after an answer', () => {
+    const gate = new SendGate();
+    const pauses = Array.from({ length: 8 }, () => {
+      gate.failed(gate.ticket(), 1000, MOST);
+      return Math.round(gate.notBeforeMs - 1000);
+    });
+    assert.deepEqual(pauses, [750, 2250, 6750, 20_250, 30_000, 30_000, 30_000, 30_000]);
+    assert.equal(gate.isProbing, true);
+    gate.succeeded();
+    assert.deepEqual([gate.isProbing, gate.notBeforeMs], [false, 0]);
+    gate.failed(gate.ticket(), 1000, 0);
+    assert.equal(gate.notBeforeMs, 1250);
+  });
+
+  it('takes calls that fail together for one failure', () => {
+    const gate = new SendGate();
+    const tickets = [gate.ticket(), gate.ticket(), gate.ticket()];
+    for (const ticket of tickets) gate.failed(ticket, 1000, MOST);
+    assert.equal(Math.round(gate.notBeforeMs), 1750);
+  });
+
+  it('lets entries of a failed batch wait for the lane alone, a little behind the others', () => {
+    const gate = new SendGate();
+    for (let round = 0; round < 5; round += 1) {
+      gate.failed(gate.ticket(), 1000, MOST);
+      assert.equal(gate.retryAtMs('u', false, 1000, MOST), gate.notBeforeMs + 100);
+    }
+  });
+
+  it('delays an entry more each time it fails beside others, until it is taken', () => {
+    const gate = new SendGate();
+    gate.succeeded();
+    const delays = Array.from({ length: 4 }, () => Math.round(gate.retryAtMs('u', true, 1000, MOST) - 1000));
+    assert.deepEqual(delays, [750, 2250, 6750, 20_250]);
+    assert.equal(Math.round(gate.retryAtMs('v', true, 1000, MOST)), 1750);
+    gate.forget('u');
+    assert.equal(Math.round(gate.retryAtMs('u', true, 1000, MOST)), 1750);
+  });
+
+  it('knows an entry that fails alone, while the lane answers for others, as the cause', () => {
+    const gate = new SendGate();
+    for (const expected of [100, 750, 2250]) {
+      gate.failed(gate.ticket(), 1000, MOST);
+      assert.equal(Math.round(gate.retryAtMs('u', false, 1000, MOST) - gate.notBeforeMs), expected);
+      gate.succeeded();
+    }
+  });
+});
