@@ -25,11 +25,11 @@ interface ExistingChild {
 }
 
 /**
- * True where only the generation is new: the record is no retry, repair or repeat, and the confirmed run before was of this
+ * True where only the generation is new: the record is no retry, no repair and no repeat (which are mustRun), and the confirmed run before was of this
  * revision. Only then does the stored childrenDigest speak for what is there, and a list at R for what may be there.
  */
 export function isOnlyGenerationNew({ run, reconciler, object }: ObjectContext): boolean {
-  const fresh = !run.redelivered && !run.data.mustRun && [...run.reasons].every((reason) => FRESH_REASONS.has(reason));
+  const fresh = !run.data.mustRun && [...run.reasons].every((reason) => FRESH_REASONS.has(reason));
   return fresh && observedOf(object).observedRevision === reconciler.revision;
 }
 

@@ -5,15 +5,15 @@
 import { formatResourceKey } from '../../events/resource.ts';
 import { deepFreeze } from '../core/frozen.ts';
 import type { CustomObject, ReconcilerLog } from '../core/reconciler.ts';
-import { untilAborted } from './abort.ts';
 import { readNotOlderThan } from './read.ts';
 import type { ObjectContext } from './run-context.ts';
 
 /**
- * What `reconcile` returned: nothing is known of it yet, not even that it is a Plan.
+ * What `reconcile` returned: nothing is known of it yet, not even that it is a Plan. It may never come; whoever waits has to
+ * watch the signal.
  *
  * @param readAt  reads of the author are not older than this; undefined: the newest
- * @throws whatever the author throws; the signal's reason once the deadline has passed
+ * @throws whatever the author throws, at once or later
  */
 export async function askAuthor(
   context: ObjectContext,
@@ -21,20 +21,15 @@ export async function askAuthor(
   readAt: string | undefined,
 ): Promise<unknown> {
   const { run, reconciler, client, now, signal } = context;
-  return untilAborted(
+  return reconciler.reconcile({
+    key: deepFreeze({ ...run.key }),
+    object,
+    read: async (type, at) =>
+      deepFreeze(await readNotOlderThan(context, readAt, (resourceVersion) => client.get(type, at, { resourceVersion }))),
+    now: new Date(now),
+    log: authorLog(context),
     signal,
-    // In an async function, so that a reconcile that is none and throws at once is no other case.
-    (async () =>
-      reconciler.reconcile({
-        key: deepFreeze({ ...run.key }),
-        object,
-        read: async (type, at) =>
-          deepFreeze(await readNotOlderThan(context, readAt, (resourceVersion) => client.get(type, at, { resourceVersion }))),
-        now: new Date(now),
-        log: authorLog(context),
-        signal,
-      }))(),
-  );
+  });
 }
 
 /** The author's lines say of which object and attempt they speak; the author's fields can't hide that. */

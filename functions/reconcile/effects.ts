@@ -43,7 +43,7 @@ export function effectOfRun(run: ObjectRun, report: RunReport, disposition: Disp
     case 'fail-item':
       return { kind: 'fail' };
     case 'requeue': {
-      const facts = { now, lane: run.lane, wrote: report.client?.wrote ?? false, ...(seen === undefined ? {} : { seen }) };
+      const facts = { now, lane: run.lane, wrote: report.wrote, ...(seen === undefined ? {} : { seen }) };
       const data = nextEnvelopeData(run.data, report.outcome, disposition, facts);
       return sendTo(queueUrls[data.lane ?? run.lane], bodyOf(data), disposition.delaySeconds, run.key.cluster);
     }

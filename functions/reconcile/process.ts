@@ -40,6 +40,8 @@ export interface RunReport {
   /** Undefined where the run ended before its object was read, or there was none. */
   readonly context: ObjectContext | undefined;
   readonly client: RunClient | undefined;
+  /** The run had sent a write when it ended, whatever became of it; what is written afterwards to show a failure does not count. */
+  readonly wrote: boolean;
   /** The status that was confirmed. */
   readonly status: OwnStatus | undefined;
   /** Reads that conflicts at the confirm have cost. */
@@ -68,7 +70,7 @@ async function reconcileObject(context: RunContext): Promise<RunReport> {
   let stage: Stage = 'read';
   let seen: ObjectContext | undefined;
   const report = (result: Pick<RunReport, 'outcome'> & Partial<RunReport>): RunReport => ({
-    ...{ stage, isApiServerError: false, context: seen, client, status: undefined, rereadCount: 0 },
+    ...{ stage, isApiServerError: false, context: seen, client, wrote: client.wrote, status: undefined, rereadCount: 0 },
     ...result,
   });
   const steps = async (): Promise<RunReport> => {
@@ -97,8 +99,7 @@ async function reconcileObject(context: RunContext): Promise<RunReport> {
   try {
     return await untilAborted(signal, steps());
   } catch (error) {
-    const cause = signal.aborted ? signal.reason : error;
-    return report({ outcome: outcomeOf(cause, stage), isApiServerError: client.isOwnError(error) });
+    return report({ outcome: outcomeOf(error, stage), isApiServerError: client.isOwnError(error) });
   }
 }
 
@@ -108,7 +109,16 @@ function generationOf(object: KubernetesObject): number {
 }
 
 function early(outcome: Outcome): RunReport {
-  return { outcome, stage: 'read', isApiServerError: false, context: undefined, client: undefined, status: undefined, rereadCount: 0 };
+  return {
+    outcome,
+    stage: 'read',
+    isApiServerError: false,
+    context: undefined,
+    client: undefined,
+    wrote: false,
+    status: undefined,
+    rereadCount: 0,
+  };
 }
 
 function unknownTarget(code: string, fact: string, value: string): TransientError {

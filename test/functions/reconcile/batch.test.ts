@@ -185,6 +185,17 @@ describe('a batch: time', () => {
     assert.equal(harness.queue.envelopes(QUEUE_URLS.live)[0]?.data.attempt, 2);
   });
 
+  it('waits for no call that ignores the signal', async () => {
+    const harness = pair(() => {
+      throw new Error('boom');
+    });
+    Object.assign(harness.east.client, { applyStatus: () => NEVER });
+    // What is known of the bad one is sent although it cannot be shown; of the good one nothing is known.
+    assert.deepEqual(await invokePair(harness), ['good']);
+    assert.equal(harness.clock.now().getTime() - START.getTime(), 20_000);
+    assert.equal(harness.queue.envelopes(QUEUE_URLS.live)[0]?.data.attempt, 2);
+  });
+
   it('answers in time when a send does not', async () => {
     const harness = pair(() => {
       throw new Error('boom');

@@ -87,13 +87,13 @@ describe('confirm', () => {
   const overtaken: { name: string; by: string; change: (harness: Harness) => void }[] = [
     { name: 'its spec moved', by: 'newer-spec', change: (at) => void at.setConfig(['two']) },
     {
-      name: 'it is being deleted',
+      name: 'it is being deleted, also by a server that leaves the generation alone',
       by: 'newer-spec',
       change: ({ east }) => {
         east.edit(widgets, { name: 'a' }, (draft) => {
-          draft['metadata'] = { ...(draft['metadata'] as object), finalizers: ['example.com/x'] };
+          const more = { finalizers: ['example.com/x'], deletionTimestamp: '2026-01-01T00:00:00Z' };
+          draft['metadata'] = { ...(draft['metadata'] as object), ...more };
         });
-        east.delete(widgets, { name: 'a' });
       },
     },
     { name: 'another run confirmed', by: 'newer-run', change: (at) => setStatus(at, { observedGeneration: 1, childrenDigest: 'x' }) },

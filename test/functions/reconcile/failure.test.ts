@@ -29,6 +29,14 @@ describe('a failure on the object', () => {
     assert.equal(harness.condition('Stalled'), undefined);
   });
 
+  it('does not make the retry mustRun, so that a newer generation supersedes it (B41)', async () => {
+    const harness = failing(throws(new Error('boom')));
+    await harness.deliver({ reason: 'created' });
+    assert.equal(harness.queue.envelopes(QUEUE_URLS.live)[0]?.data.mustRun, false);
+    harness.setConfig(['two']);
+    assert.equal((await harness.redeliver())['branch'], 'retry-superseded');
+  });
+
   it('keeps what the last success wrote', async () => {
     const harness = new Harness();
     harness.createWidget();
