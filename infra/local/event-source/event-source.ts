@@ -49,7 +49,7 @@ export interface EventSourceOptions {
   readonly onBatch?: (batch: FinishedBatch) => void;
 }
 
-export interface FinishedBatch {
+interface FinishedBatch {
   readonly records: readonly SQSRecord[];
   readonly result: InvocationResult;
   readonly failed: FailedIds;
@@ -125,10 +125,8 @@ async function checkVisibility({ client, queueUrl }: EventSourceOptions, timeout
   if (visibilitySeconds >= timeoutSeconds) return;
   throw new ConfigError(
     'visibility-too-short',
-    'visibility of the queue is shorter than the time-out of the function: set it to six times that',
-    {
-      facts: { queueUrl, visibilitySeconds, timeoutSeconds },
-    },
+    `visibility of ${queueUrl} is ${visibilitySeconds} s, below the function's time-out of ${timeoutSeconds} s; set it to six times that`,
+    { facts: { queueUrl, visibilitySeconds, timeoutSeconds } },
   );
 }
 

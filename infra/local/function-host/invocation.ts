@@ -11,7 +11,7 @@ export interface FunctionError {
 export type InvocationResult = InvocationTiming &
   ({ readonly kind: 'answer'; readonly payload: unknown } | { readonly kind: 'error'; readonly error: FunctionError });
 
-export interface InvocationTiming {
+interface InvocationTiming {
   readonly requestId: string;
   /** This invocation had to wait for a new process. */
   readonly coldStart: boolean;

@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
 import { ConfigError } from '../../../functions/core/errors.ts';
 import { onParentExit } from '../parent-exit.ts';
 import { Environment, type InvokeOptions } from './environment.ts';
@@ -50,6 +51,7 @@ export function createPool({ artifact, maximumConcurrency, ...options }: PoolOpt
   }
 
   async function takeEnvironment(): Promise<Environment> {
+    if (free.length > 0) await turn(); // we may not have been told yet that a process has ended
     for (let warm = free.pop(); warm !== undefined; warm = free.pop()) if (!warm.isOver) return warm;
     const cold = await Environment.start(settings, code.root);
     if (!isStopped) return cold;
@@ -92,7 +94,7 @@ function stopped(): Error {
 function openArtifact(artifact: string): { readonly root: string; readonly discard: () => void } {
   const path = resolve(artifact);
   const found = statSync(path, { throwIfNoEntry: false });
-  if (found === undefined) throw new ConfigError('bad-package', 'the package does not exist: build it first', { facts: { file: path } });
+  if (found === undefined) throw new ConfigError('bad-package', `there is no package ${path}; build it first`, { facts: { file: path } });
   if (found.isDirectory()) return { root: path, discard: () => undefined };
   const root = mkdtempSync(join(tmpdir(), 'dogwatch-function-'));
   const remove = (): void => rmSync(root, { recursive: true, force: true });

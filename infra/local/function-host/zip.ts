@@ -14,7 +14,7 @@ export function unpackZip(file: string, into: string): void {
   for (const [name, bytes] of Object.entries(readZip(file))) {
     const path = resolve(root, name);
     if (!path.startsWith(root)) {
-      throw new ConfigError('bad-package', 'a file of the package would be written outside its folder: build it again', {
+      throw new ConfigError('bad-package', `${file}: ${name} would be written outside the package's folder; build it again`, {
         facts: { file, name },
       });
     }
@@ -28,6 +28,6 @@ function readZip(file: string): Record<string, Uint8Array> {
   try {
     return unzipSync(readFileSync(file));
   } catch (cause) {
-    throw new ConfigError('bad-package', 'the package is not a zip that can be read: build it again', { cause, facts: { file } });
+    throw new ConfigError('bad-package', `${file} is not a zip that can be read; build it again`, { cause, facts: { file } });
   }
 }
