@@ -43,7 +43,7 @@ export function foldRecords(records: readonly WorkRecord[], now: Date): ObjectRu
 }
 
 /** The identity that an envelope names. */
-export function keyOf(data: EnvelopeData): ResourceKey {
+function keyOf(data: EnvelopeData): ResourceKey {
   const key = { cluster: clusterName(data.cluster), group: data.group, kind: data.kind, name: data.name };
   return data.namespace === undefined ? key : { ...key, namespace: data.namespace };
 }

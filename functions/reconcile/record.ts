@@ -4,7 +4,7 @@ import { decodeEnvelope, type Envelope, type Lane } from '../../events/envelope.
 import { type ClusterName, clusterName, isDnsLabel } from '../../events/resource.ts';
 
 /** What we need of a record besides what its body says. */
-export interface Receipt {
+interface Receipt {
   readonly messageId: string;
   readonly body: string;
   /** The queue it came from, so the queue that its re-send goes to. */

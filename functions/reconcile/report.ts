@@ -16,7 +16,7 @@ export interface SettledRun {
 }
 
 /** The name of the way a run ended: a branch of a finished one, else its kind of outcome. */
-export function branchOf(outcome: Outcome): string {
+function branchOf(outcome: Outcome): string {
   switch (outcome.kind) {
     case 'finished':
       return outcome.branch;
