@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { dump } from 'js-yaml';
+import { controlPlaneAssets, programsFor } from './control-plane/build.ts';
 import { type ControlPlane, startControlPlane } from './control-plane/control-plane.ts';
 import type { ControlPlaneUser } from './control-plane/users.ts';
 import { startElasticMq } from './elasticmq/elasticmq.ts';
@@ -60,7 +61,7 @@ export async function startLab(options: LabOptions = {}): Promise<Lab> {
   };
   const forget = onParentExit(removeDir);
   const startingQueues = startQueues(options, dir);
-  const startingClusters = names.map((name) => startCluster(name, options, dir, keep));
+  const startingClusters = startClusters(names, options, dir, keep);
   const stop = async () => {
     const parts = (await Promise.allSettled([startingQueues, ...startingClusters])).filter((part) => part.status === 'fulfilled');
     const stopped = await Promise.allSettled(parts.map(({ value }) => value.stop()));
@@ -98,6 +99,16 @@ function describeLab(dir: string, clusters: ReadonlyMap<string, ControlPlane>, q
     KUBECONFIG: [...clusters.values()][0]?.kubeconfigPath ?? '',
   });
   return { dir, clusters, queues, registryPath: registryFor('dogwatch'), registryFor, env: envFor('dogwatch'), envFor, stop };
+}
+
+function startClusters(names: readonly string[], options: LabOptions, labDir: string, keepState: boolean): Promise<ControlPlane>[] {
+  if (names.length === 0) return [];
+  // Built here first, else each of several clusters would build the programs for itself.
+  const built = controlPlaneAssets(programsFor({ controllers: options.controllers ?? true }));
+  return names.map(async (name) => {
+    await built;
+    return await startCluster(name, options, labDir, keepState);
+  });
 }
 
 async function startCluster(name: string, options: LabOptions, labDir: string, keepState: boolean): Promise<ControlPlane> {

@@ -14,6 +14,11 @@ export type Program = 'etcd' | 'kube-apiserver' | 'kube-controller-manager' | 'k
 
 export const programs: readonly Program[] = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kubectl'];
 
+/** The programs that a control plane needs, with or without its controllers. */
+export function programsFor(options: { readonly controllers: boolean }): readonly Program[] {
+  return options.controllers ? programs : programs.filter((program) => program !== 'kube-controller-manager');
+}
+
 const SOURCE_DIR = import.meta.dirname;
 /** The path of every source, in the order of the hash. */
 const SOURCES = ['go.mod', 'go.sum', 'main.go'].map((name) => join(SOURCE_DIR, name));

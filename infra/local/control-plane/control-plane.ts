@@ -9,7 +9,7 @@ import { findFreePorts } from '../free-ports.ts';
 import { type ManagedProcess, plainEnv, startProcess } from '../managed-process.ts';
 import { type CommandResult, runCommand } from '../run-command.ts';
 import { retryOnTakenPort, waitUntilReady } from '../until-ready.ts';
-import { controlPlaneAssets, type Program, programs } from './build.ts';
+import { controlPlaneAssets, type Program, programsFor } from './build.ts';
 import { apiServerFlags, type ControlPlanePaths, type ControlPlanePorts, controllerFlags, etcdFlags } from './flags.ts';
 import { isApiServerReady, isEtcdReady } from './readiness.ts';
 import { claimStateDir, pathsIn, type StateDir, writeServerFiles } from './state-dir.ts';
@@ -48,8 +48,7 @@ const READY_SECONDS = 60;
  * @throws ConfigError when the programs are not there and cannot be built, or `dir` is in use; Error when a server does not get ready
  */
 export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
-  const needed = options.controllers === false ? programs.filter((program) => program !== 'kube-controller-manager') : programs;
-  const assetsDir = await controlPlaneAssets(needed);
+  const assetsDir = await controlPlaneAssets(programsFor({ controllers: options.controllers ?? true }));
   const state = claimStateDir(options.dir, options.keepState ?? options.dir !== undefined);
   try {
     const token = await adminTokenFor(state.dir, options.token);
