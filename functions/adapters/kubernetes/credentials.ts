@@ -47,12 +47,12 @@ export function openCredentials(source: KubeConfigSource, options: CredentialsOp
   let access = loadAccess(source, options.environment);
   let plugin: ExecCredential | undefined;
   let known: Identity | undefined;
-  let readAtMs = Number.NEGATIVE_INFINITY;
+  let dueAtMs = Number.NEGATIVE_INFINITY;
   let reloadedAtMs = Number.NEGATIVE_INFINITY;
   let pending: Promise<Identity> | undefined;
 
   async function resolve(): Promise<Identity> {
-    if (access.exec !== undefined && (plugin === undefined || nowMs() > (plugin.expiresAtMs ?? Infinity) - EXPIRY_MARGIN_MS)) {
+    if (access.exec !== undefined && (plugin === undefined || isExpiring(plugin, nowMs()))) {
       plugin = await runExecPlugin(access.exec);
     }
     return identityOf(access, plugin);
@@ -63,10 +63,13 @@ export function openCredentials(source: KubeConfigSource, options: CredentialsOp
     pending ??= resolve()
       .then((identity) => {
         known = identity;
+        const expiringAtMs = (plugin?.expiresAtMs ?? Number.POSITIVE_INFINITY) - EXPIRY_MARGIN_MS;
+        // Also a plugin whose credentials last for seconds, or that fails, is not run for every call.
+        dueAtMs = Math.max(nowMs() + RELOAD_AFTER_MS, Math.min(nowMs() + REREAD_AFTER_MS, expiringAtMs));
         return identity;
       })
       .finally(() => {
-        readAtMs = nowMs();
+        dueAtMs = Math.max(dueAtMs, nowMs() + RELOAD_AFTER_MS);
         pending = undefined;
       });
     return pending;
@@ -74,7 +77,7 @@ export function openCredentials(source: KubeConfigSource, options: CredentialsOp
 
   return {
     async current() {
-      if (known !== undefined && nowMs() - readAtMs < REREAD_AFTER_MS && !isExpiring(plugin, nowMs())) return known;
+      if (known !== undefined && nowMs() < dueAtMs) return known;
       try {
         return await resolveOnce();
       } catch (error) {
@@ -104,8 +107,8 @@ export function openCredentials(source: KubeConfigSource, options: CredentialsOp
   };
 }
 
-function isExpiring(plugin: ExecCredential | undefined, nowMs: number): boolean {
-  return plugin?.expiresAtMs !== undefined && nowMs > plugin.expiresAtMs - EXPIRY_MARGIN_MS;
+function isExpiring({ expiresAtMs }: ExecCredential, nowMs: number): boolean {
+  return expiresAtMs !== undefined && nowMs >= expiresAtMs - EXPIRY_MARGIN_MS;
 }
 
 async function identityOf(access: ClusterAccess, plugin: ExecCredential | undefined): Promise<Identity> {

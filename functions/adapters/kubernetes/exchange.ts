@@ -33,7 +33,7 @@ export function exchange(request: ExchangeRequest): Promise<http.IncomingMessage
     try {
       sent = (url.protocol === 'http:' ? http : https).request(url, { method, headers, agent });
     } catch (error) {
-      return reject(invalidHeader(error) ?? error);
+      return reject(unreachable(error)); // A header or a certificate that node:http does not take.
     }
     let timer: NodeJS.Timeout | undefined;
     const abort = (): void => {

@@ -2,12 +2,12 @@
  * From a kubeconfig, or from the service account of the pod, to the one cluster and user that a client speaks for. Reading
  * is done at once and whole, so that a fault of the file shows before any work is taken.
  */
-import { readFileSync } from 'node:fs';
+import { X509Certificate } from 'node:crypto';
 import { dirname, isAbsolute, join } from 'node:path';
+import { createSecureContext } from 'node:tls';
 import { KubeConfig } from '@kubernetes/client-node/dist/config.js';
-import { load } from 'js-yaml';
-import * as z from 'zod';
 import { ConfigError } from '../../core/errors.ts';
+import { type ClusterFields, fault, readContext, readText, type UserFields } from './kube-config-file.ts';
 
 /** Where access comes from; read again when the server stops accepting what was read. */
 export type KubeConfigSource =
@@ -39,58 +39,6 @@ export interface ExecPlugin {
 /** The environment that decides where we run; `process.env` unless a test says otherwise. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-const text = z.string().min(1);
-/** Absent, null and empty all mean "not set" in a kubeconfig. */
-const optionalText = z
-  .string()
-  .nullish()
-  .transform((value) => value || undefined);
-const list = <T extends z.ZodType>(entries: T) =>
-  z
-    .array(entries)
-    .nullish()
-    .transform((found) => found ?? []);
-
-const cluster = z.looseObject({
-  server: text,
-  'certificate-authority': optionalText,
-  'certificate-authority-data': optionalText,
-  'insecure-skip-tls-verify': z.boolean().optional(),
-  'tls-server-name': optionalText,
-  'proxy-url': optionalText,
-});
-const exec = z.looseObject({
-  apiVersion: text,
-  command: text,
-  args: z.array(z.string()).nullish(),
-  env: z.array(z.looseObject({ name: text, value: z.string() })).nullish(),
-  provideClusterInfo: z.boolean().optional(),
-});
-const user = z.looseObject({
-  token: optionalText,
-  tokenFile: optionalText,
-  'client-certificate': optionalText,
-  'client-certificate-data': optionalText,
-  'client-key': optionalText,
-  'client-key-data': optionalText,
-  username: optionalText,
-  password: optionalText,
-  as: optionalText,
-  'as-groups': z.array(text).nullish(),
-  exec: exec.nullish(),
-  'auth-provider': z.looseObject({ name: text }).nullish(),
-});
-const context = z.looseObject({ cluster: text, user: optionalText });
-const document = z.looseObject({
-  'current-context': optionalText,
-  clusters: list(z.looseObject({ name: text, cluster })),
-  contexts: list(z.looseObject({ name: text, context })),
-  users: list(z.looseObject({ name: text, user: user.nullish() })),
-});
-
-type ClusterFields = z.infer<typeof cluster>;
-type UserFields = Partial<z.infer<typeof user>>;
-
 /** User fields whose loss would change who we are; they are refused instead of dropped. */
 const UNSUPPORTED_USER_FIELDS = ['as-uid', 'as-user-extra'];
 
@@ -101,28 +49,8 @@ export function loadAccess(source: KubeConfigSource, environment: Environment = 
 
 function fromFile(source: KubeConfigSource & { kind: 'file' }, environment: Environment): ClusterAccess {
   const { path } = source;
-  const config = parseDocument(path);
-  const wanted = source.context ?? config['current-context'];
-  if (!wanted) throw fault(path, 'current-context', 'is not set; set it, or name a context in the registry');
-  const chosen = entry(path, 'contexts', config.contexts, wanted).context;
-  const ofCluster = entry(path, 'clusters', config.clusters, chosen.cluster, `contexts[${wanted}].cluster`).cluster;
-  const ofUser = chosen.user === undefined ? {} : entry(path, 'users', config.users, chosen.user, `contexts[${wanted}].user`).user;
-  return build(path, { cluster: chosen.cluster, user: chosen.user ?? 'anonymous' }, ofCluster, ofUser ?? {}, environment);
-}
-
-function parseDocument(path: string): z.infer<typeof document> {
-  const content = readText(path, 'kubeconfig');
-  let yaml: unknown;
-  try {
-    yaml = load(content);
-  } catch (error) {
-    const line = (error as { mark?: { line: number } }).mark?.line;
-    throw new ConfigError('kubeconfig-unparsable', `${path}: does not parse as YAML${line === undefined ? '' : ` (line ${line + 1})`}`);
-  }
-  const parsed = document.safeParse(yaml);
-  if (parsed.success) return parsed.data;
-  const issue = parsed.error.issues[0];
-  throw fault(path, keyPath(issue?.path ?? [], yaml), issue?.message ?? 'is invalid');
+  const { names, cluster, user } = readContext(path, source.context);
+  return build(path, names, cluster, user, environment);
 }
 
 function build(
@@ -158,15 +86,27 @@ function build(
     );
   }
   // Data wins over a file, as in client-go.
-  const file = (key: 'certificate-authority' | 'client-certificate' | 'client-key', fields: ClusterFields | UserFields, where: string) => {
+  const material = (
+    key: 'certificate-authority' | 'client-certificate' | 'client-key',
+    fields: ClusterFields | UserFields,
+    where: string,
+  ) => {
     const data = fields[`${key}-data`] as string | undefined;
     const found = absolute(fields[key] as string | undefined);
-    if (data === undefined && found !== undefined) readText(found, `${path}: ${where}.${key}`);
-    return data === undefined ? { file: found } : { data };
+    if (data !== undefined) return { data, pem: Buffer.from(data, 'base64').toString(), file: undefined };
+    return { data, pem: found && readText(found, `${path}: ${where}.${key}`), file: found };
   };
-  const ca = file('certificate-authority', ofCluster, inCluster);
-  const cert = file('client-certificate', ofUser, inUser);
-  const key = file('client-key', ofUser, inUser);
+  const ca = material('certificate-authority', ofCluster, inCluster);
+  const cert = material('client-certificate', ofUser, inUser);
+  const key = material('client-key', ofUser, inUser);
+  if (server.protocol === 'https:') {
+    // TLS takes a CA that is no certificate without a word, and then trusts nobody.
+    if (ca.pem && !works(() => new X509Certificate(ca.pem ?? '')))
+      throw fault(path, `${inCluster}.certificate-authority`, 'is no PEM certificate');
+    if (!works(() => createSecureContext(some({ cert: cert.pem, key: key.pem })))) {
+      throw fault(path, `${inUser}.client-certificate`, 'and client-key are no PEM pair');
+    }
+  }
   const tokenFile = absolute(ofUser.tokenFile);
   if (tokenFile !== undefined) readText(tokenFile, `${path}: ${inUser}.tokenFile`);
 
@@ -190,7 +130,7 @@ function build(
   return { kubeConfig, server, tokenFile, exec: plugin, impersonateGroups: ofUser['as-groups'] ?? [] };
 }
 
-function execPlugin(fields: z.infer<typeof exec>, ofCluster: ClusterFields, directory: string): ExecPlugin {
+function execPlugin(fields: NonNullable<UserFields['exec']>, ofCluster: ClusterFields, directory: string): ExecPlugin {
   const { command } = fields;
   return {
     apiVersion: fields.apiVersion,
@@ -222,46 +162,20 @@ function fromServiceAccount(root: string, environment: Environment): ClusterAcce
   return { kubeConfig, server, tokenFile, exec: undefined, impersonateGroups: [] };
 }
 
+/** Whether `attempt` does not throw. What OpenSSL throws names neither file nor key, so it is not passed on. */
+function works(attempt: () => unknown): boolean {
+  try {
+    attempt();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 function serverUrl(path: string, key: string, value: string): URL {
   const url = URL.parse(value);
   if (url === null || !['http:', 'https:'].includes(url.protocol)) throw fault(path, key, 'is not an http(s) address');
   return url;
-}
-
-function entry<T extends { readonly name: string }>(path: string, where: string, entries: readonly T[], name: string, from?: string): T {
-  const found = entries.find((candidate) => candidate.name === name);
-  if (found !== undefined) return found;
-  const known = entries.map((candidate) => candidate.name).join(', ') || 'none';
-  const by = from === undefined ? '' : `, which ${from} names,`;
-  throw new ConfigError('kubeconfig-invalid', `${path}: ${JSON.stringify(name)}${by} is not in ${where} (there: ${known})`);
-}
-
-/** The content of a file, or a ConfigError that says whose it is. */
-function readText(path: string, whose: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    const what = code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`;
-    throw new ConfigError('file-unreadable', `${whose}: ${path} ${what}`, { cause: error });
-  }
-}
-
-function fault(path: string, key: string, what: string): ConfigError {
-  return new ConfigError('kubeconfig-invalid', `${path}: ${key} ${what}`);
-}
-
-/** `users[admin].user.token` for the path of a zod issue: entries by name, as the file has them. */
-function keyPath(path: readonly PropertyKey[], root: unknown): string {
-  let at: unknown = root;
-  let out = '';
-  for (const step of path) {
-    at = typeof at === 'object' && at !== null ? (at as Record<PropertyKey, unknown>)[step] : undefined;
-    const name = typeof at === 'object' && at !== null ? (at as { name?: unknown }).name : undefined;
-    if (typeof step === 'number') out += `[${typeof name === 'string' ? name : step}]`;
-    else out += out === '' ? String(step) : `.${String(step)}`;
-  }
-  return out || 'the document';
 }
 
 /** The fields that are set. */

@@ -6,7 +6,7 @@
  * - TransientError `unreachable` (connect, DNS, TLS, reset), `timeout` (our own limit), `throttled` (429, with
  *   retryAfterSeconds), `server-error` (5xx that may pass), `resource-version-too-large` (504 with that cause),
  *   `unauthorized` (401), `forbidden` (403), `namespace-terminating`, `namespace-missing`, `not-served` (404 in plain text:
- *   the kind is not there)
+ *   the kind is not there), `expired` (410), `bad-response` (a 2xx that is not what an API server sends), `response-too-large`
  * - ConflictError `resource-version-conflict`, `uid-conflict` (another object has the name, or none), `field-manager-conflict`
  * - TerminalError `invalid` (422), `final-server-error` (a 500 without reason that is always the same), `bad-request` (any other 4xx)
  * - an AbortError of the caller's own signal passes through as the signal's reason

@@ -140,6 +140,18 @@ describe('openCredentials with a credential plugin', () => {
     assert.equal(renewed?.headers['Authorization'], 'Bearer run-2');
   });
 
+  it('does not run it for every call when its credentials last for seconds, or when it fails', async () => {
+    const { command, runs } = plugin(credential(',"expirationTimestamp":"2026-01-01T00:00:05Z"'));
+    const credentials = withPlugin(command);
+    for (let call = 0; call < 3; call += 1) await credentials.current();
+    assert.equal(runs(), 1);
+    rmSync(command);
+    for (let call = 0; call < 3; call += 1) {
+      nowMs += 5_000;
+      assert.equal((await credentials.current()).headers['Authorization'], 'Bearer run-1');
+    }
+  });
+
   const faults: [what: string, script: string][] = [
     ['fails', '#!/bin/sh\necho hunter2 >&2; exit 3\n'],
     ['prints something else', '#!/bin/sh\necho hunter2\n'],

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { dump } from 'js-yaml';
 import { loadAccess } from '../../../../functions/adapters/kubernetes/kube-config.ts';
+import { selfSigned } from '../../../fakes/certificates.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'dogwatch-kubeconfig-'));
 after(() => rmSync(dir, { recursive: true, force: true }));
@@ -117,6 +118,21 @@ describe('loadAccess of a file', () => {
       /clusters\[c\]\.cluster\.certificate-authority: .*no\.crt does not exist/,
     ],
     ['a token file that is absent', { user: { tokenFile: 'no' } }, /users\[u\]\.user\.tokenFile: .*no does not exist/],
+    [
+      'a CA that is no certificate',
+      { cluster: { 'certificate-authority-data': Buffer.from('hunter2').toString('base64') } },
+      /clusters\[c\]\.cluster\.certificate-authority is no PEM certificate/,
+    ],
+    [
+      'a key that belongs to another certificate',
+      {
+        user: {
+          'client-certificate-data': Buffer.from(selfSigned(['a']).cert).toString('base64'),
+          'client-key-data': Buffer.from(selfSigned(['b']).key).toString('base64'),
+        },
+      },
+      /users\[u\]\.user\.client-certificate and client-key are no PEM pair/,
+    ],
     ['clusters that are no list', { clusters: 'c' }, /config\.yaml: clusters/],
     ['a token that is no text', { user: { token: 7 } }, /users\[u\]\.user\.token/],
   ];
