@@ -61,8 +61,8 @@ async function main(): Promise<void> {
     console.log(HELP);
     return;
   }
-  const told = untilToldToStop(); // from now on: a Ctrl-C during the start takes effect when that is over
-  const lab = await startLab(options);
+  const lab = await startLab(options); // a Ctrl-C meanwhile ends this process and, by the clean-ups at its end, what it had started
+  const told = untilToldToStop();
   print(lab);
   const stay = setInterval(() => undefined, 60_000); // the servers do not keep this process alive, and neither do signal handlers
   await told;

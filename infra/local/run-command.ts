@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { onParentExit } from './parent-exit.ts';
 
 export interface CommandResult {
   readonly stdout: string;
@@ -18,7 +19,8 @@ export interface CommandOptions {
 }
 
 /**
- * Runs a program to its end and returns what it wrote; an exit code other than 0 is a result, not an error.
+ * Runs a program to its end and returns what it wrote; an exit code other than 0 is a result, not an error. It is told to end (SIGTERM)
+ * when we end first.
  *
  * @throws the error of spawn (its `code` is ENOENT where there is no such program), or an Error at the time-out
  */
@@ -33,16 +35,19 @@ export function runCommand(program: string, args: readonly string[], options: Co
   // A program that ends without reading its input breaks the pipe: its exit code tells more than EPIPE.
   child.stdin.on('error', () => undefined);
   child.stdin.end(options.input ?? '');
+  const forget = onParentExit(() => child.kill());
   const timer = setTimeout(() => {
     child.kill('SIGKILL');
     reject(new Error(`${program} did not end within ${timeoutSeconds} s and was killed: ${args.join(' ')}`));
   }, timeoutSeconds * 1000);
   child.on('error', (error) => {
     clearTimeout(timer);
+    forget();
     reject(error);
   });
   child.on('close', (code, signal) => {
     clearTimeout(timer);
+    forget();
     resolve({ stdout: Buffer.concat(stdout).toString(), stderr: Buffer.concat(stderr).toString(), code, signal });
   });
   return promise;

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { onParentExit } from './parent-exit.ts';
 
 const BUILDING_PREFIX = '.building-';
 /** Older leftovers of builders that were killed are removed. */
@@ -46,10 +47,12 @@ export async function cached(entry: CacheEntry): Promise<string> {
   await mkdir(entry.parent, { recursive: true });
   await removeLeftovers(entry.parent);
   const building = await mkdtemp(join(entry.parent, BUILDING_PREFIX));
+  const forget = onParentExit(() => rmSync(building, { recursive: true, force: true }));
   try {
     await entry.build(building);
     await moveInto(building, dir, isWhole);
   } finally {
+    forget();
     await rm(building, { recursive: true, force: true });
   }
   return dir;

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { startProcess } from '../../../infra/local/managed-process.ts';
 import { waitUntilReady } from '../../../infra/local/until-ready.ts';
+import { isGone, untilFound } from './processes.ts';
 
 let dir: string;
 before(() => {
@@ -22,28 +22,6 @@ function start(name: string, script: string) {
 /** Runs on for ever, and says when its handlers are in place. */
 const STUBBORN = `process.on('SIGTERM', () => console.log('no')); setInterval(() => {}, 1000); console.log('ready')`;
 const saysReady = (path: string) => async () => readFileSync(path, 'utf8').includes('ready');
-
-/** Whether `pid` is gone; a zombie, which nobody has waited for yet, is. */
-function isGone(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-  } catch {
-    return true;
-  }
-  try {
-    return /^State:\s*Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
-  } catch {
-    return false;
-  }
-}
-
-async function untilGone(pid: number): Promise<void> {
-  const deadline = performance.now() + 10_000;
-  while (!isGone(pid)) {
-    assert.ok(performance.now() < deadline, `process ${pid} outlived its parent`);
-    await sleep(20);
-  }
-}
 
 describe('startProcess', () => {
   it('ends a process by SIGTERM', async () => {
@@ -88,7 +66,7 @@ describe('startProcess', () => {
       assert.equal(isGone(pid), false);
       parent.kill(signal);
       assert.equal(await ended, signal, 'the parent still ends as the signal has it');
-      await untilGone(pid);
+      await untilFound(() => isGone(pid));
     });
   }
 });

@@ -1,6 +1,7 @@
 /** What somebody without Go, Java or Maven gets to read: one line, and failure. Needs none of them. */
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
@@ -8,6 +9,7 @@ import { ConfigError } from '../../../functions/core/errors.ts';
 import { controlPlaneAssets, isOlder } from '../../../infra/local/control-plane/build.ts';
 import { elasticMqJars, findJava } from '../../../infra/local/elasticmq/jars.ts';
 import { runCommand } from '../../../infra/local/run-command.ts';
+import { isGone, untilFound } from './processes.ts';
 
 let dir: string;
 let env: NodeJS.ProcessEnv;
@@ -23,7 +25,8 @@ function fakeProgram(name: string, script: string): void {
   writeFileSync(join(dir, 'bin', name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
 }
 
-const build = () => runCommand(process.execPath, [join(import.meta.dirname, '../../../infra/local/control-plane/build.ts')], { env });
+const BUILD = join(import.meta.dirname, '../../../infra/local/control-plane/build.ts');
+const build = () => runCommand(process.execPath, [BUILD], { env });
 
 describe('infra/local/control-plane/build.ts', () => {
   it('says in one line that Go is missing, and fails', async () => {
@@ -67,6 +70,18 @@ describe('infra/local/control-plane/build.ts', () => {
     rmSync(count);
     assert.deepEqual(await build(), { code: 0, signal: null, stdout: first.stdout, stderr: '' });
     assert.equal(existsSync(count), false, 'no third build');
+  });
+
+  it('takes its compiler and its half-made files along when it is told to end', async () => {
+    fakeProgram('go', `if [ "$1" = env ]; then echo go9.0; else echo $$ > ${join(dir, 'pid')}; exec sleep 60; fi`);
+    fakeProgram('sleep', 'exec /bin/sleep "$@"');
+    const child = spawn(process.execPath, [BUILD], { env, stdio: 'ignore' });
+    const ended = new Promise((resolve) => child.once('exit', (_code, signal) => resolve(signal)));
+    const pid = Number(await untilFound(() => readFileSync(join(dir, 'pid'), 'utf8').trim()));
+    child.kill('SIGTERM');
+    assert.equal(await ended, 'SIGTERM');
+    await untilFound(() => isGone(pid) || undefined);
+    assert.deepEqual(readdirSync(join(dir, 'cache/dogwatch/control-plane')), []);
   });
 
   it('names the file that KUBEBUILDER_ASSETS lacks', async () => {
