@@ -1,7 +1,7 @@
 import { DogwatchError } from '../../functions/core/errors.ts';
 
 /** An error as one line: its message, and its facts in brackets where it has any. */
-export function oneLine(error: unknown): string {
+function oneLine(error: unknown): string {
   const message = (error instanceof Error ? error.message : String(error)).replaceAll(/\s*\n\s*/g, ' | ');
   if (!(error instanceof DogwatchError)) return message;
   const facts = Object.entries(error.facts).map(([name, value]) => `${name}: ${String(value)}`);

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Message, ReceiveMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import type { ReceiveQuirks } from './local-queues.ts';
 
-export interface ReceiveRequest {
+interface ReceiveRequest {
   /** 1 to 10. */
   readonly max: number;
   /** How long to wait for a first message: 0 to 20, whole seconds. */

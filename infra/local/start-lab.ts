@@ -48,7 +48,7 @@ export interface Lab {
   stop(): Promise<void>;
 }
 
-export const queueNames = { work: 'dogwatch-work', bulk: 'dogwatch-bulk', deadLetters: 'dogwatch-dead-letters' } as const;
+const queueNames = { work: 'dogwatch-work', bulk: 'dogwatch-bulk', deadLetters: 'dogwatch-dead-letters' } as const;
 
 /** Starts a lab, its parts at once. @throws what kept a part from starting, after the others were stopped */
 export async function startLab(options: LabOptions = {}): Promise<Lab> {

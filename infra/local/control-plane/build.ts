@@ -12,7 +12,7 @@ import { cached, hashFiles, userCacheDir } from '../user-cache.ts';
 
 export type Program = 'etcd' | 'kube-apiserver' | 'kube-controller-manager' | 'kubectl';
 
-export const programs: readonly Program[] = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kubectl'];
+const programs: readonly Program[] = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kubectl'];
 
 /** The programs that a control plane needs, with or without its controllers. */
 export function programsFor(options: { readonly controllers: boolean }): readonly Program[] {
