@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict';
+import { afterEach, describe, it } from 'node:test';
+import { clusterName } from '../../../events/resource.ts';
+import { TransientError } from '../../../functions/core/errors.ts';
+import { DRAIN_MS, startWatcher, type Watcher } from '../../../functions/watcher/watcher.ts';
+import { FakeClock } from '../../fakes/clock.ts';
+import { FakeCluster } from '../../fakes/kubernetes-client.ts';
+import { FakeQueue, RETRY, SENT } from '../../fakes/queue.ts';
+import { COLUMNS, FakeLog, tenants } from './scene.ts';
+
+const queueUrls = { live: 'https://sqs.test/live', bulk: 'https://sqs.test/bulk' };
+const projects = { ...tenants, kind: 'Project', plural: 'projects' };
+
+/** Ends every watcher that a test started, also of one that failed: its health server would keep the process alive. */
+const running: WatcherScene[] = [];
+afterEach(async () => {
+  for (const { queue, watcher } of running.splice(0)) {
+    queue.answer = () => SENT;
+    await watcher.stop();
+  }
+});
+
+class WatcherScene {
+  readonly clock = new FakeClock();
+  readonly queue = new FakeQueue();
+  readonly log = new FakeLog();
+  readonly clusters: ReadonlyMap<string, FakeCluster>;
+  watcher!: Watcher;
+
+  constructor(...names: string[]) {
+    this.clusters = new Map(names.map((name) => [name, new FakeCluster({ name, now: () => this.clock.now() })]));
+    for (const cluster of this.clusters.values()) for (const type of [tenants, projects]) cluster.serve(type, COLUMNS);
+  }
+
+  cluster(name: string): FakeCluster {
+    const found = this.clusters.get(name);
+    assert.ok(found !== undefined);
+    return found;
+  }
+
+  async start(kinds = [tenants]): Promise<void> {
+    this.watcher = await startWatcher({
+      config: {
+        queueUrls,
+        httpAddress: { host: '127.0.0.1', port: 0 },
+        watchTimeoutSeconds: 300,
+        watchGraceSeconds: 15,
+        probeSeconds: 300,
+      },
+      clusters: new Map([...this.clusters].map(([name, { client }]) => [clusterName(name), client])),
+      reconcilers: kinds.map((type) => ({ resource: type as never, revision: 1 })),
+      queue: this.queue,
+      clock: this.clock,
+      log: this.log,
+    });
+    running.push(this);
+    await this.clock.settle();
+  }
+
+  sent(): string[] {
+    return this.queue.envelopes().map(({ data }) => `${data.cluster} ${data.kind} ${data.reason} ${data.name}`);
+  }
+
+  async get(path: string): Promise<{ status: number; text: string }> {
+    const { host, port } = this.watcher.address;
+    const answer = await fetch(`http://${host}:${port}${path}`);
+    return { status: answer.status, text: await answer.text() };
+  }
+}
+
+describe('a watcher', () => {
+  it('watches every kind in every cluster, each cell alone', async () => {
+    const scene = new WatcherScene('east', 'west');
+    await scene.start([tenants, projects]);
+    assert.deepEqual(
+      scene.watcher.statuses().map(({ cluster, kind, phase }) => `${cluster} ${kind} ${phase}`),
+      [
+        'east Tenant.platform.example streaming',
+        'east Project.platform.example streaming',
+        'west Tenant.platform.example streaming',
+        'west Project.platform.example streaming',
+      ],
+    );
+    scene.cluster('west').create(projects, { name: 'p' });
+    scene.cluster('east').create(tenants, { name: 'p' });
+    await scene.clock.settle();
+    assert.deepEqual(scene.sent().sort(), ['east Tenant created p', 'west Project created p']);
+  });
+
+  it('serves one cluster while another never answers, and that one too when it does', async () => {
+    const scene = new WatcherScene('east', 'west');
+    scene.cluster('east').fault({ verb: 'list' }, { throw: new TransientError('timeout', 'no answer in time') }, 3);
+    scene.cluster('east').create(tenants, { name: 'e' });
+    await scene.start();
+    scene.cluster('west').create(tenants, { name: 'w' });
+    await scene.clock.settle();
+    assert.deepEqual(scene.sent(), ['west Tenant created w']);
+    const ready = await scene.get('/readyz');
+    assert.equal(ready.status, 200);
+    assert.match(ready.text, /"cluster":"east".*"phase":"failing".*"code":"timeout"/);
+    await scene.clock.advance(60_000);
+    assert.deepEqual(scene.sent(), ['west Tenant created w', 'east Tenant sweep e']);
+  });
+
+  it('sends changes to the live queue and what it finds at its start to the bulk queue', async () => {
+    const scene = new WatcherScene('east');
+    scene.cluster('east').create(tenants, { name: 'old' });
+    await scene.start();
+    scene.cluster('east').create(tenants, { name: 'new' });
+    await scene.clock.settle();
+    assert.deepEqual(
+      scene.queue.envelopes(queueUrls.bulk).map(({ data }) => data.name),
+      ['old'],
+    );
+    assert.deepEqual(
+      scene.queue.envelopes(queueUrls.live).map(({ data }) => data.name),
+      ['new'],
+    );
+  });
+
+  it('sends nothing at a start over settled objects', async () => {
+    const scene = new WatcherScene('east');
+    for (let index = 0; index < 200; index += 1) {
+      scene.cluster('east').create(tenants, { name: `t-${index}` }, { status: { observedGeneration: 1 } });
+    }
+    await scene.start();
+    assert.deepEqual([scene.queue.calls.length, scene.watcher.statuses()[0]?.objectCount], [0, 200]);
+  });
+
+  it('publishes what its cells and its outbox do', async () => {
+    const scene = new WatcherScene('east');
+    scene.cluster('east').create(tenants, { name: 'a' });
+    await scene.start();
+    scene.cluster('east').restart();
+    await scene.clock.advance(5_000);
+    scene.queue.answer = () => RETRY;
+    scene.cluster('east').create(tenants, { name: 'b' });
+    await scene.clock.settle();
+    const { text } = await scene.get('/metrics');
+    const cell = '{cluster="east",kind="Tenant.platform.example"}';
+    for (const line of [
+      `dogwatch_cell_streaming${cell} 1`,
+      `dogwatch_known_objects${cell} 2`,
+      `dogwatch_unsettled_objects${cell} 2`,
+      `dogwatch_oldest_unsettled_seconds${cell} 5`,
+      `dogwatch_last_event_age_seconds${cell} 0`,
+      `dogwatch_relists_total${cell} 1`,
+      `dogwatch_reconnects_total${cell} 1`,
+      'dogwatch_outbox_depth 1',
+      'dogwatch_sends_total{result="sent"} 1',
+      'dogwatch_sends_total{result="retry"} 1',
+      'dogwatch_sends_total{result="refused"} 0',
+      'workqueue_depth{name="outbox"} 1',
+      'workqueue_adds_total{name="outbox"} 2',
+    ]) {
+      assert.ok(text.split('\n').includes(line), `${line} in\n${text.replaceAll(/^(#|process_|nodejs_).*\n/gm, '')}`);
+    }
+    assert.match(text, /^process_resident_memory_bytes \d+$/m);
+  });
+});
+
+describe('a watcher that stops', () => {
+  it('sends what is dirty although the queue had just failed, then is gone', async () => {
+    const scene = new WatcherScene('east');
+    await scene.start();
+    scene.queue.answer = () => RETRY;
+    for (let index = 0; index < 25; index += 1) scene.cluster('east').create(tenants, { name: `t-${index}` });
+    await scene.clock.advance(2_000);
+    scene.queue.answer = () => SENT;
+    const result = await scene.watcher.stop();
+    assert.deepEqual(result, { left: 0 });
+    assert.equal(new Set(scene.sent()).size, 25);
+    assert.deepEqual([scene.cluster('east').openWatches().length, scene.clock.sleeperCount], [0, 0]);
+    await scene.watcher.done;
+    await assert.rejects(scene.get('/livez'));
+  });
+
+  it('gives up after its time when the queue takes nothing, and says how much is left', async () => {
+    const scene = new WatcherScene('east');
+    await scene.start();
+    scene.queue.answer = () => RETRY;
+    for (let index = 0; index < 3; index += 1) scene.cluster('east').create(tenants, { name: `t-${index}` });
+    await scene.clock.settle();
+    const stopping = scene.watcher.stop();
+    await scene.clock.advance(DRAIN_MS);
+    assert.deepEqual(await stopping, { left: 3 });
+    assert.deepEqual(scene.log.lines.at(-1)?.fields, { left: 3 });
+  });
+
+  it('stops once however often it is asked', async () => {
+    const scene = new WatcherScene('east');
+    await scene.start();
+    const [one, two] = await Promise.all([scene.watcher.stop(), scene.watcher.stop()]);
+    assert.deepEqual([one, two, scene.log.count('watcher stopping')], [{ left: 0 }, { left: 0 }, 1]);
+  });
+
+  it('stops while a cluster never answers', async () => {
+    const scene = new WatcherScene('east');
+    scene.cluster('east').fault({ verb: 'list' }, { hang: true });
+    await scene.start();
+    assert.deepEqual([(await scene.get('/readyz')).status, await scene.watcher.stop()], [503, { left: 0 }]);
+  });
+});
