@@ -137,6 +137,13 @@ describe('parseFrame', () => {
   }
 });
 
+describe('parseFrame in the metadata form', () => {
+  it('refuses a whole object, which a server that does not know the form sends', () => {
+    const object = { kind: 'Widget', metadata: { name: 'a', uid: 'u', resourceVersion: '1' }, spec: {} };
+    assert.throws(() => parseFrame(JSON.stringify({ type: 'ADDED', object }), 'metadata'), { code: 'bad-frame' });
+  });
+});
+
 describe('parseObject', () => {
   it('refuses the page of a proxy', () => {
     assert.throws(() => parseObject('<html>'), { name: 'TransientError', code: 'bad-response' });

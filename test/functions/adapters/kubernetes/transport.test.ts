@@ -304,6 +304,12 @@ describe('transport.open', () => {
     const broken = await opened();
     stub.cut();
     await stub.idle();
+    await assert.rejects(
+      async () => {
+        for await (const _ of broken.chunks);
+      },
+      { code: 'ECONNRESET' },
+    );
     broken.close();
     assert.equal((await transport.send(get)).status, 200);
   });
