@@ -17,7 +17,7 @@ const RELOAD_AFTER_MS = 10_000;
 /** A plugin's credential is replaced this long before it expires. */
 const EXPIRY_MARGIN_MS = 30_000;
 
-export type TlsOptions = Pick<RequestOptions, 'ca' | 'cert' | 'key' | 'servername' | 'rejectUnauthorized'>;
+type TlsOptions = Pick<RequestOptions, 'ca' | 'cert' | 'key' | 'servername' | 'rejectUnauthorized'>;
 
 /** What one request needs to be let in. Two that are not the same object were resolved at different times. */
 export interface Identity {

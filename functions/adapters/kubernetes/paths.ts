@@ -10,9 +10,9 @@ export const MERGE_PATCH = 'application/merge-patch+json';
 /** For GET, the answer of a PATCH, and WATCH. A LIST with it is 406, and a GET with the one for lists is 500. */
 export const METADATA = accept('PartialObjectMetadata');
 /** For LIST only. */
-export const METADATA_LIST = accept('PartialObjectMetadataList');
+const METADATA_LIST = accept('PartialObjectMetadataList');
 /** For LIST and WATCH. */
-export const TABLE = accept('Table');
+const TABLE = accept('Table');
 
 function accept(kind: string): string {
   return `application/json;as=${kind};g=meta.k8s.io;v=v1,application/json`;

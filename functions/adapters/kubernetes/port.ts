@@ -29,7 +29,7 @@ export interface ReadOptions extends CallOptions {
 /** `table`: metadata and cells. `metadata`: PartialObjectMetadata, no cells. */
 export type ListForm = 'table' | 'metadata';
 
-export interface ListOptions extends ReadOptions {
+interface ListOptions extends ReadOptions {
   readonly form: ListForm;
   readonly labelSelector?: string | undefined;
   /** Objects a page; 500 if left out. */

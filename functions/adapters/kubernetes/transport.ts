@@ -18,7 +18,7 @@ export interface Timeouts {
   readonly watchHeadersMs: number;
 }
 
-export const DEFAULT_TIMEOUTS: Timeouts = { connectMs: 5_000, totalMs: 15_000, watchHeadersMs: 15_000 };
+const DEFAULT_TIMEOUTS: Timeouts = { connectMs: 5_000, totalMs: 15_000, watchHeadersMs: 15_000 };
 
 /** Largest body read into memory, in bytes: a page of 500 objects is well below 1 MiB as metadata. */
 export const MAX_BODY_BYTES = 64 * 1024 * 1024;
