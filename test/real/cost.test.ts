@@ -49,7 +49,7 @@ describe('API requests of the function', () => {
 
   it('are none once the queue is empty: the run makes no echo of itself', async () => {
     const lines = system.functionHost.lines.filter((line) => line.includes('"branch":'));
-    const runs = lines.filter((line) => line.includes('"name":"cost"'));
+    const runs = lines.filter((line) => line.includes('Tenant//cost"'));
     assert.equal(runs.length, 3, runs.join('\n'));
   });
 });

@@ -90,7 +90,7 @@ describe('what the watcher sends', () => {
 /** Resolves when the watcher has listed and is streaming, and nothing is left in its outbox. */
 async function streaming(system: System): Promise<void> {
   await until('the watcher streams', async () => {
-    const states = system.watcher.lines.some((line) => /"phase":"streaming"/.test(line));
-    return (states && (await system.metric('dogwatch_outbox_depth')) === 0) || undefined;
+    const isStreaming = (await system.readyz()).includes('"phase":"streaming"');
+    return (isStreaming && (await system.metric('dogwatch_outbox_depth')) === 0) || undefined;
   });
 }
