@@ -1,5 +1,5 @@
-/** How long a watch waits before it tries again. */
-import type { WatchFailure } from './watch-protocol.ts';
+/** How long a watch waits before it tries again, and when it forgets that it had to. */
+import type { WatchFailure, WatchMemory } from './watch-protocol.ts';
 
 /** The shortest wait. (client-go's reflector begins with 800 ms; we add jitter from below.) */
 export const BACKOFF_BASE_MS = 250;
@@ -9,6 +9,10 @@ export const BACKOFF_CAP_MS = 30_000;
 export const RETRY_AFTER_CAP_MS = 300_000;
 /** The shortest wait where somebody has to install or allow something first. */
 export const BLOCKED_FLOOR_MS = 1_000;
+/** Streams without trouble for so long prove that the trouble is over. */
+export const CALM_AFTER_MS = 30_000;
+/** An expired position after so long is no consequence of the list before it, and may be listed for at once. */
+export const EXPIRED_APART_MS = 5_000;
 
 /** Failures that only a person ends: the kind is not installed, or we may not read it. */
 export const BLOCKED: ReadonlySet<string> = new Set(['not-served', 'unauthorized', 'forbidden']);
@@ -29,4 +33,12 @@ export function nextBackoffMs(lastMs: number, failure: WatchFailure | undefined,
   const blockedMs = failure !== undefined && BLOCKED.has(failure.code) ? BLOCKED_FLOOR_MS : 0;
   const floorMs = Math.max(toldMs, blockedMs);
   return Math.round(jitterMs >= floorMs ? jitterMs : floorMs + random * BACKOFF_BASE_MS);
+}
+
+/** The memory after a stream. When all was well for long, all trouble is forgotten. */
+export function afterLife(memory: WatchMemory, nowMs: number): WatchMemory {
+  const wellMs = nowMs - (memory.wellSinceMs ?? nowMs);
+  if (wellMs < EXPIRED_APART_MS) return memory;
+  const apart = { ...memory, expiredCount: 0, expiredBackoffMs: 0 };
+  return wellMs < CALM_AFTER_MS ? apart : { ...apart, backoffMs: 0, failureCount: 0, shortCount: 0, emptyCount: 0 };
 }

@@ -10,12 +10,15 @@ export interface WatchFailure {
 export interface WatchMemory {
   /** The highest position ever reached, for telling a list that went back in time. */
   readonly reached: string | undefined;
+  /** Since when streams have followed one another without trouble; undefined while there is some. */
+  readonly wellSinceMs: number | undefined;
   /** The last wait; 0 when calm. */
   readonly backoffMs: number;
-  /** Failures since a stream last lived long. */
+  /** Failures since all was last well for long. */
   readonly failureCount: number;
-  /** Expired positions since a stream last lived long. */
+  /** Expired positions since all was last well for a while, and the last wait for one. */
   readonly expiredCount: number;
+  readonly expiredBackoffMs: number;
   /** Streams in a row that lived under a second. */
   readonly shortCount: number;
   /** Those of them, in a row, that brought nothing. */

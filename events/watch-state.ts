@@ -29,21 +29,21 @@
  * - The end of a stream is normal: reconnect at once from the same position, without a list. A stream that lived under a
  *   second waits before the next, unless it is the first such in a row and brought something; five in a row that ended
  *   empty and at once are taken as a sign that the position is bad: back off and list.
- * - 410, by status or in an ERROR frame, is a transition and no error: list at once, with backoff if it comes again before
- *   a stream has lived 30 s. Every restart of an API server and every change of a CRD leads here.
+ * - 410, by status or in an ERROR frame, is a transition and no error: list at once, with a backoff of its own if it comes
+ *   again before all was well for 5 s. Every restart of an API server and every change of a CRD leads here.
  * - A failure waits (decorrelated jitter), then probes, then resumes. Where the position can no longer be trusted (the kind
  *   is not served, a frame was unreadable or could not be handled, the server refuses the request as such) it lists instead.
  * - A watch from a position that the server has not reached is silent for ever. After an etcd restore every position is
  *   such, so that a probe whose list is lower than the position forgets the position and lists. On an open stream the probe
  *   is sent once nothing was heard for `probeSeconds`, counted across reconnects. A failed one counts as a failure of the
  *   stream, except when the server is only busy.
- * - The backoff grows with every wait and is forgotten only after a stream that lived 30 s: a stream that dies early says
- *   nothing about recovery.
+ * - The backoff grows with every wait and is forgotten only when streams have followed one another for 30 s without trouble:
+ *   one that dies early says nothing about recovery.
  *
  * An input that a state does not wait for changes nothing: it is the late echo of something already given up.
  */
 import { compareResourceVersions, newestResourceVersion } from './resource-version.ts';
-import { BACKOFF_CAP_MS, BLOCKED, nextBackoffMs } from './watch-backoff.ts';
+import { afterLife, BACKOFF_CAP_MS, BLOCKED, nextBackoffMs } from './watch-backoff.ts';
 import type {
   AfterWait,
   WatchContext,
@@ -55,8 +55,6 @@ import type {
   WatchStep,
 } from './watch-protocol.ts';
 
-/** A stream that lived this long proves that the trouble is over. */
-export const CALM_AFTER_MS = 30_000;
 /** A stream that lived less ended early. */
 export const SHORT_LIFE_MS = 1_000;
 /** So many streams in a row that ended early and empty make us doubt the position. */
@@ -79,9 +77,11 @@ const BUSY: ReadonlySet<string> = new Set(['throttled', 'server-error']);
 export function startWatch(nowMs: number): WatchStep {
   const memory: WatchMemory = {
     reached: undefined,
+    wellSinceMs: undefined,
     backoffMs: 0,
     failureCount: 0,
     expiredCount: 0,
+    expiredBackoffMs: 0,
     shortCount: 0,
     emptyCount: 0,
     quietSinceMs: nowMs,
@@ -164,7 +164,7 @@ function stepStreaming(state: State<'streaming'>, input: WatchInput, context: Wa
     case 'ended':
       return ended(state, context);
     case 'failed':
-      return recover(afterLife(state, context), input.failure, position, context, [{ kind: 'cancel' }]);
+      return recover(afterLife(memory, context.nowMs), input.failure, position, context, [{ kind: 'cancel' }]);
     case 'timer': {
       const leftMs = memory.quietSinceMs + context.probeSeconds * 1000 - context.nowMs;
       if (leftMs > 0) return { state, effects: [{ kind: 'timer', ms: leftMs }] };
@@ -179,7 +179,7 @@ function stepStreaming(state: State<'streaming'>, input: WatchInput, context: Wa
     case 'probe-failed': {
       if (!state.isProbing) return undefined;
       if (!BUSY.has(input.failure.code)) {
-        return recover(afterLife(state, context), input.failure, position, context, [{ kind: 'cancel' }]);
+        return recover(afterLife(memory, context.nowMs), input.failure, position, context, [{ kind: 'cancel' }]);
       }
       const ms = nextBackoffMs(memory.backoffMs, input.failure, context.random);
       const slower = { ...memory, backoffMs: Math.min(ms, BACKOFF_CAP_MS), trouble: input.failure };
@@ -192,7 +192,7 @@ function stepStreaming(state: State<'streaming'>, input: WatchInput, context: Wa
 
 function opened(state: State<'opening'>, context: WatchContext): WatchStep {
   const { position } = state;
-  const memory = { ...state.memory, trouble: undefined };
+  const memory = { ...state.memory, trouble: undefined, wellSinceMs: state.memory.wellSinceMs ?? context.nowMs };
   const ms = Math.max(0, memory.quietSinceMs + context.probeSeconds * 1000 - context.nowMs);
   const streaming: WatchState = {
     kind: 'streaming',
@@ -209,7 +209,7 @@ function opened(state: State<'opening'>, context: WatchContext): WatchStep {
 function ended(state: State<'streaming'>, context: WatchContext): WatchStep {
   const { position, hasDelivered } = state;
   const cancel: WatchEffect = { kind: 'cancel' };
-  const memory = afterLife(state, context);
+  const memory = afterLife(state.memory, context.nowMs);
   if (context.nowMs - state.openedAtMs >= SHORT_LIFE_MS) {
     return open({ ...memory, shortCount: 0, emptyCount: 0 }, position, true, context, [cancel]);
   }
@@ -231,9 +231,12 @@ function recover(
   effects: readonly WatchEffect[],
 ): WatchStep {
   if (failure.code === 'expired') {
-    const expired = { ...memory, expiredCount: memory.expiredCount + 1 };
+    const expired = { ...memory, wellSinceMs: undefined, expiredCount: memory.expiredCount + 1 };
     if (expired.expiredCount === 1) return relist(expired, effects);
-    return wait(expired, failure, { kind: 'list' }, context, effects);
+    // A wait of its own: those for an outage that has just ended say nothing about how often a list is too old at once.
+    const ms = nextBackoffMs(memory.expiredBackoffMs, failure, context.random);
+    const slower = { ...expired, expiredBackoffMs: Math.min(ms, BACKOFF_CAP_MS) };
+    return { state: { kind: 'waiting', memory: slower, next: { kind: 'list' } }, effects: [...effects, { kind: 'timer', ms }] };
   }
   // The server says that our position is ahead of it. It is told so once, because a replica may lag; then we believe it.
   const isToldTwice = failure.code === 'resource-version-too-large' && memory.trouble?.code === failure.code;
@@ -283,14 +286,8 @@ function wait(
   effects: readonly WatchEffect[],
 ): WatchStep {
   const ms = nextBackoffMs(memory.backoffMs, failure, context.random);
-  const backoffMs = Math.min(ms, BACKOFF_CAP_MS);
-  return { state: { kind: 'waiting', memory: { ...memory, backoffMs }, next }, effects: [...effects, { kind: 'timer', ms }] };
-}
-
-/** The memory after a stream: a long life forgets all trouble. */
-function afterLife(state: State<'streaming'>, { nowMs }: WatchContext): WatchMemory {
-  if (nowMs - state.openedAtMs < CALM_AFTER_MS) return state.memory;
-  return { ...state.memory, backoffMs: 0, failureCount: 0, expiredCount: 0, shortCount: 0, emptyCount: 0 };
+  const slower = { ...memory, wellSinceMs: undefined, backoffMs: Math.min(ms, BACKOFF_CAP_MS) };
+  return { state: { kind: 'waiting', memory: slower, next }, effects: [...effects, { kind: 'timer', ms }] };
 }
 
 /** True where a list at `listed` cannot contain what was seen at `position`: the cluster went back in time. */

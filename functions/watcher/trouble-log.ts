@@ -36,7 +36,7 @@ export class TroubleLog {
     if (!(error instanceof DogwatchError)) {
       this.#log.error('unexpected error in a watch; it goes on', { ...this.#fields, code, error });
     } else if (!this.#told.has(code)) {
-      this.#log.warn('watch failing', { ...this.#fields, code, reason: message, ...error.facts });
+      this.#log.warn('watch failing', { ...error.facts, ...this.#fields, code, reason: message });
     }
     this.#told.add(code);
   }

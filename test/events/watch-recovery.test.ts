@@ -89,6 +89,14 @@ describe('a failure of a watch', () => {
       effects: ['cancel', 'timer 3125'],
     },
   ]);
+  it('is forgotten when short streams have followed one another for 30 s without trouble', () => {
+    let state: WatchState = opening({ backoffMs: 20_000, failureCount: 4, wellSinceMs: undefined });
+    for (let nowMs = NOW; nowMs < NOW + 31_000; nowMs += 3_000) {
+      state = step(state, { kind: 'opened' }, { nowMs }).state;
+      state = step(state, ended, { nowMs: nowMs + 3_000 }).state;
+    }
+    assert.deepEqual([state.memory.backoffMs, state.memory.failureCount], [0, 0]);
+  });
   it('is believed at the second time when the server says that our position is ahead of it', () => {
     const first = step(opening(), failed('resource-version-too-large', 1)).state;
     const second = step(opening({ trouble: first.memory.trouble }), failed('resource-version-too-large', 1)).state;

@@ -179,18 +179,32 @@ describe('an expired position', () => {
       effects: ['cancel', 'describe'],
     },
     {
-      it: 'leads to a list after a wait when it comes again',
+      it: 'leads to a list after a wait when it comes again at once',
       from: opening({ expiredCount: 1 }),
       input: failed('expired'),
       to: 'waiting',
       effects: ['timer 500'],
     },
     {
-      it: 'is the first again after a stream that lived 30 s',
-      from: streaming(30_000, false, { expiredCount: 3, backoffMs: 9_000 }),
+      it: 'is the first again when all was well for 5 s, whatever the backoff of an outage before',
+      from: streaming(5_000, false, { expiredCount: 3, backoffMs: 9_000 }),
       input: failed('expired'),
       to: 'describing',
       effects: ['cancel', 'describe'],
+    },
+    {
+      it: 'is not the first again before that',
+      from: streaming(4_999, false, { expiredCount: 3, backoffMs: 9_000 }),
+      input: failed('expired'),
+      to: 'waiting',
+      effects: ['cancel', 'timer 500'],
+    },
+    {
+      it: 'waits up to three times its own wait before',
+      from: opening({ expiredCount: 2, expiredBackoffMs: 2_000, backoffMs: 20_000 }),
+      input: failed('expired'),
+      to: 'waiting',
+      effects: ['timer 3125'],
     },
   ]);
   it('is no trouble', () => {

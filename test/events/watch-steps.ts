@@ -15,9 +15,11 @@ import { stepWatch } from '../../events/watch-state.ts';
 export const NOW = 1_000_000;
 export const calm: WatchMemory = {
   reached: '100',
+  wellSinceMs: NOW,
   backoffMs: 0,
   failureCount: 0,
   expiredCount: 0,
+  expiredBackoffMs: 0,
   shortCount: 0,
   emptyCount: 0,
   quietSinceMs: NOW,
@@ -48,7 +50,14 @@ export const waiting = (next: Extract<WatchState, { kind: 'waiting' }>['next'], 
   memory: { ...calm, ...memory },
 });
 export function streaming(livedMs: number, hasDelivered: boolean, memory: Memory = {}, isProbing = false): WatchState {
-  return { kind: 'streaming', position: '100', openedAtMs: NOW - livedMs, hasDelivered, isProbing, memory: { ...calm, ...memory } };
+  return {
+    kind: 'streaming',
+    position: '100',
+    openedAtMs: NOW - livedMs,
+    hasDelivered,
+    isProbing,
+    memory: { ...calm, wellSinceMs: NOW - livedMs, ...memory },
+  };
 }
 
 export function step(state: WatchState, input: WatchInput, context: Partial<WatchContext> = {}): WatchStep {
