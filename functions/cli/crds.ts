@@ -55,7 +55,7 @@ export function crdYaml(resource: ResourceDefinition): string {
 }
 
 /** The file name of a CRD: `<plural>.<group>.yaml`, which is also its object's name. */
-export function crdFileName(resource: ResourceType): string {
+function crdFileName(resource: ResourceType): string {
   return `${resource.plural}.${resource.group}.yaml`;
 }
 

@@ -90,15 +90,6 @@ function subset(fields: FieldSet, key: string): FieldSet {
 }
 
 /**
- * Names of applied status fields that the API server did not take over, by the metadata in its answer: its CRD lacks them and they
- * were pruned, so they would be written again for ever. Empty if all were stored, or if the answer does not say who owns what.
- */
-export function unstoredStatusFields(applied: Readonly<Record<string, unknown>>, answer: ObjectMetadata): readonly string[] {
-  const fields = ownStatusFields(answer);
-  return fields === undefined ? [] : Object.keys(applied).filter((name) => !Object.hasOwn(fields, `f:${name}`));
-}
-
-/**
  * True if the CRD in the cluster keeps `status.conditions` as one value instead of a map keyed by type: an apply of our conditions
  * would then erase those of other managers. Seen from managedFields, where such a list has one owner and no items; a kind
  * whose conditions nobody wrote yet cannot be told, and has none to lose.

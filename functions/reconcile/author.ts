@@ -4,7 +4,7 @@
  */
 import { formatResourceKey } from '../../events/resource.ts';
 import { deepFreeze } from '../core/frozen.ts';
-import type { CustomObject, ReconcilerLog } from '../core/reconciler.ts';
+import type { CustomObject, Read, ReconcilerLog } from '../core/reconciler.ts';
 import { readNotOlderThan } from './read.ts';
 import type { ObjectContext } from './run-context.ts';
 
@@ -21,11 +21,12 @@ export async function askAuthor(
   readAt: string | undefined,
 ): Promise<unknown> {
   const { run, reconciler, client, now, signal } = context;
+  const read: Read = async (type, at) =>
+    deepFreeze(await readNotOlderThan(context, readAt, (resourceVersion) => client.get(type, at, { resourceVersion })));
   return reconciler.reconcile({
     key: deepFreeze({ ...run.key }),
     object,
-    read: async (type, at) =>
-      deepFreeze(await readNotOlderThan(context, readAt, (resourceVersion) => client.get(type, at, { resourceVersion }))),
+    read,
     now: new Date(now),
     log: authorLog(context),
     signal,

@@ -7,8 +7,9 @@ import { type ClusterName, groupKind } from '../../events/resource.ts';
 import type { Clock } from '../adapters/clock.ts';
 import type { KubernetesClient } from '../adapters/kubernetes/port.ts';
 import type { Log } from '../adapters/telemetry.ts';
-import { TransientError } from '../core/errors.ts';
+import { TerminalError, TransientError } from '../core/errors.ts';
 import { type Outcome, outcomeOf, type Stage } from '../core/outcome.ts';
+import { hasAtomicConditions } from '../core/owned-fields.ts';
 import { checkPlan } from '../core/plan.ts';
 import type { KubernetesObject, Reconciler } from '../core/reconciler.ts';
 import { parseObject } from '../core/resource-definition.ts';
@@ -78,6 +79,11 @@ async function reconcileObject(context: RunContext): Promise<RunReport> {
     if (object !== undefined) seen = { ...context, object };
     const branch = endsHere(run, object, reconciler.revision);
     if (seen === undefined || branch !== undefined) return report({ outcome: { kind: 'finished', branch: branch ?? 'gone' } });
+    if (hasAtomicConditions(seen.object)) {
+      // Nothing may be shown on this object either: an apply of our conditions is what would do the harm.
+      seen = undefined;
+      throw conditionsNotMergeable();
+    }
     const custom = parseObject(reconciler.resource, seen.object);
     stage = 'author';
     const readAt = isOnlyGenerationNew(seen) ? seen.object.metadata.resourceVersion : undefined;
@@ -119,6 +125,13 @@ function early(outcome: Outcome): RunReport {
     status: undefined,
     rereadCount: 0,
   };
+}
+
+function conditionsNotMergeable(): TerminalError {
+  return new TerminalError(
+    'conditions-not-mergeable',
+    'status.conditions is one value in this CRD, so ours would erase those of others: make it a list map keyed by type (dogwatch crds), then replay',
+  );
 }
 
 function unknownTarget(code: string, fact: string, value: string): TransientError {

@@ -110,7 +110,7 @@ export class ObjectStore {
     const stored = this.#objects.get(keyOf(type, at));
     if (stored === undefined) throw new Error(`${type.kind} ${at.name} does not exist`);
     const before = stored.object;
-    if (canonical(before) === canonical(next) && canonical(entriesOf(before)) === canonical(managedFields(stored.owned))) return before;
+    if (canonical(before) === canonical(next) && canonical(ownEntriesOf(before)) === canonical(managedFields(stored.owned))) return before;
     const metadata: Json = { ...(isJson(next['metadata']) ? next['metadata'] : {}) };
     const moved = canonical(specOf(before as Json)) !== canonical(specOf(next));
     if (moved && before.metadata.generation !== undefined) metadata['generation'] = before.metadata.generation + 1;
@@ -130,7 +130,8 @@ export class ObjectStore {
 
   #commit(kind: Change['type'], type: ResourceType, stored: Stored, before: KubernetesObject | undefined): KubernetesObject {
     this.resourceVersion += 1;
-    const entries = managedFields(stored.owned);
+    const foreign = (stored.object.metadata.managedFields ?? []).filter(({ manager }) => manager !== FIELD_MANAGER);
+    const entries = [...managedFields(stored.owned), ...foreign];
     const metadata: ObjectMetadata = {
       ...stored.object.metadata,
       resourceVersion: String(this.resourceVersion),
@@ -169,8 +170,9 @@ function managedFields(owned: Stored['owned']): Json[] {
   ];
 }
 
-function entriesOf(object: KubernetesObject): unknown {
-  return object.metadata.managedFields ?? [];
+/** Entries of other managers are kept as a test wrote them. */
+function ownEntriesOf(object: KubernetesObject): unknown {
+  return (object.metadata.managedFields ?? []).filter(({ manager }) => manager === FIELD_MANAGER);
 }
 
 /** JSON with sorted fields; RV and managedFields do not count. */

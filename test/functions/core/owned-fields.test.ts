@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import type { ManagedFields } from '../../../events/observed-object.ts';
-import { hasAtomicConditions, ownedStatus, unstoredStatusFields } from '../../../functions/core/owned-fields.ts';
+import { hasAtomicConditions, ownedStatus } from '../../../functions/core/owned-fields.ts';
 import type { KubernetesObject } from '../../../functions/core/reconciler.ts';
 import { metadataOf, ticketOf } from './tickets.ts';
 
@@ -92,19 +92,6 @@ describe('ownedStatus', () => {
   for (const { name, entry } of others) {
     it(`does not count ${name}`, () => assert.equal(ownedStatus(withStatus({ a: 1 }, entry)), undefined));
   }
-});
-
-describe('unstoredStatusFields', () => {
-  it('names what a CRD without the field has pruned', () => {
-    const answer = metadataOf({ managedFields: [owner({ 'f:phase': {} })] });
-    assert.deepEqual(unstoredStatusFields({ phase: 'Open', observedGeneration: 2 }, answer), ['observedGeneration']);
-  });
-
-  it('is empty if all were stored, or if the answer has no managedFields', () => {
-    const { metadata, status } = sampleObject('status-fields-of-one-manager');
-    assert.deepEqual(unstoredStatusFields(status as Record<string, unknown>, metadata), []);
-    assert.deepEqual(unstoredStatusFields({ phase: 'Open' }, metadataOf()), []);
-  });
 });
 
 describe('hasAtomicConditions', () => {

@@ -143,17 +143,23 @@ describe('a batch: time', () => {
     assert.equal(harness.condition('Ready', 'bad'), undefined);
   });
 
-  it('leaves five seconds of the invocation to what is to be sent', async () => {
-    const harness = pair(() => NEVER);
-    harness.remainingMs = 12_000;
-    assert.deepEqual(await invokePair(harness), ['bad']);
-    assert.equal(harness.clock.now().getTime() - START.getTime(), 7_000);
-  });
+  for (const [remainingMs, usedMs] of [
+    [22_000, 17_000],
+    [12_000, 9_000],
+    [5_000, 3_750],
+  ] as const) {
+    it(`uses ${usedMs} of ${remainingMs} ms: five seconds or a quarter are left to what is to be sent`, async () => {
+      const harness = pair(() => NEVER);
+      harness.remainingMs = remainingMs;
+      assert.deepEqual(await invokePair(harness), ['bad']);
+      assert.equal(harness.clock.now().getTime() - START.getTime(), usedMs);
+    });
+  }
 
   it('starts nothing where no time is left', async () => {
     const harness = new Harness();
     harness.createWidget();
-    harness.remainingMs = 4_000;
+    harness.remainingMs = 0;
     assert.deepEqual(await harness.invoke(harness.recordFor({}, { messageId: 'm' })), ['m']);
     assert.deepEqual(harness.east.requests, []);
   });

@@ -200,3 +200,23 @@ describe('Kubernetes Events', () => {
     assert.equal(line['disposition'], 'done');
   });
 });
+
+describe('an object whose conditions are one value in its CRD (B47)', () => {
+  it('is refused before anything is written, so that conditions of others are not erased', async () => {
+    const harness = new Harness();
+    harness.createWidget();
+    const foreign = [{ type: 'Synced', status: 'True', reason: 'Ok', message: '', lastTransitionTime: '2026-11-01T00:00:00Z' }];
+    harness.east.edit(widgets, { name: 'a' }, (draft) => {
+      const fieldsV1 = { 'f:status': { 'f:conditions': {} } };
+      const managedFields = [{ manager: 'other', operation: 'Update', subresource: 'status', fieldsV1 }];
+      draft['metadata'] = { ...(draft['metadata'] as object), managedFields };
+      draft['status'] = { conditions: foreign };
+    });
+    harness.takeRequests();
+    await harness.deliver({ reason: 'created' });
+    assert.deepEqual(harness.takeRequests(), ['get Widget']);
+    assert.deepEqual(harness.status()['conditions'], foreign);
+    assert.equal(harness.queue.accepted[0]?.queueUrl, DEAD_LETTER_QUEUE_URL);
+    assert.equal(harness.queue.accepted[0]?.message.attributes?.['code'], 'conditions-not-mergeable');
+  });
+});
