@@ -59,7 +59,11 @@ export const SETTINGS = {
   circuitOpenMaxSeconds: seconds(300, [1, 900], 'the longest that it is left alone'),
   retryBaseSeconds: seconds(2, [1, 900], 'the longest first wait after a transient or an author error; doubles to 900'),
   maxAgeSeconds: seconds(21_600, [1, 7 * DAY], 'how old a change may become before its message is a dead letter'),
-  recordDeadlineSeconds: seconds(20, [1, 895], 'how long one record may run; never past the function time-out less 5'),
+  recordDeadlineSeconds: seconds(
+    20,
+    [1, 895],
+    'how long one record may run; never past what remains of the invocation less 5, or less a quarter where that is less',
+  ),
   maxAttempts: attempts(10, 'author errors before a message is a dead letter'),
   overtakenMaxAttempts: attempts(20, 'overtaken runs before a message is a dead letter'),
 } as const satisfies Record<string, Setting<unknown>>;

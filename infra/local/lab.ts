@@ -38,7 +38,9 @@ function print(lab: Lab): void {
   }
   console.error(`queues: ${lab.queues.endpoint}\n\nIn the other terminals:\n`);
   for (const [name, value] of Object.entries(lab.env)) console.log(`export ${name}='${value.replaceAll("'", "'\\''")}'`);
-  console.error('\nRunning until Ctrl-C.');
+  const tools = [...lab.clusters.values()][0]?.assetsDir;
+  if (tools !== undefined) console.log(`export PATH='${tools}':"$PATH"`);
+  console.error('\nRunning until Ctrl-C. kubectl is among the programs that the last line puts on the PATH.');
 }
 
 /** Resolves at the first SIGINT, SIGTERM or SIGHUP; at the next one the process ends at once, and its servers with it. */

@@ -1,0 +1,89 @@
+/** What the documents show is what the code does. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { REASONS } from '../events/envelope.ts';
+import { clusterName } from '../events/resource.ts';
+import { crdYaml } from '../functions/cli/crds.ts';
+import { checkPlan } from '../functions/core/plan.ts';
+import type { Reconciler } from '../functions/core/reconciler.ts';
+import { parseObject } from '../functions/core/resource-definition.ts';
+import { VARIABLES } from '../functions/core/settings.ts';
+import { reconcilers } from '../functions/reconcilers/index.ts';
+
+const root = resolve(import.meta.dirname, '..');
+const text = (path: string): string => readFileSync(join(root, path), 'utf8');
+const dir = mkdtempSync(join(tmpdir(), 'dogwatch-documents-'));
+after(() => rmSync(dir, { recursive: true, force: true }));
+
+describe('ARCHITECTURE.md', () => {
+  it('lists every variable with its unit, default, bounds and meaning, and no other', () => {
+    const rows = VARIABLES.map(({ name, unit, default: byDefault = '', bounds = [], meaning }) =>
+      ['', `\`${name}\``, unit, byDefault, bounds.join(' to '), meaning, ''].join(' | ').trim(),
+    );
+    const found = text('ARCHITECTURE.md')
+      .split('\n')
+      .filter((line) => line.startsWith('| `DOGWATCH_'));
+    assert.deepEqual(found.map(squeeze), rows.map(squeeze));
+  });
+
+  it('names every reason of a message', () => {
+    const page = text('ARCHITECTURE.md');
+    for (const reason of Object.keys(REASONS)) assert.ok(page.includes(`\`${reason}\``), reason);
+  });
+
+  it('names only files that exist', () => {
+    const names = [...text('ARCHITECTURE.md').matchAll(/`((?:events|functions|infra|test)\/[\w./-]+\.[a-z]+)`/g)].map(([, name]) => name);
+    assert.ok(names.length > 10);
+    for (const name of names) assert.ok(text(name ?? '') !== '', name);
+  });
+});
+
+describe('README.md', () => {
+  it('mentions only variables that exist', () => {
+    const known = new Set(VARIABLES.map(({ name }) => name));
+    for (const [name] of text('README.md').matchAll(/DOGWATCH_[A-Z_]*[A-Z]/g)) assert.ok(known.has(name), name);
+  });
+
+  it('mentions only npm scripts that exist', () => {
+    const { scripts } = JSON.parse(text('package.json')) as { scripts: Record<string, string> };
+    const mentioned = [...text('README.md').matchAll(/npm run (?:-s )?([a-z:]+)/g)].map(([, name]) => name ?? '');
+    assert.ok(mentioned.length > 3);
+    for (const name of mentioned) assert.ok(name in scripts, name);
+  });
+
+  it('shows a first reconciler that works as it stands', async () => {
+    const [, source = ''] = /```ts\n([\s\S]*?)```/.exec(text('README.md')) ?? [];
+    const file = join(dir, 'greeting.ts');
+    const here = (path: string): string => pathToFileURL(join(root, 'functions', path)).href;
+    const zod = import.meta.resolve('zod');
+    writeFileSync(file, source.replace(/'\.\.\/(core\/[\w-]+\.ts)'/g, (_, path: string) => `'${here(path)}'`).replace("'zod'", `'${zod}'`));
+    const { greeting } = (await import(pathToFileURL(file).href)) as { greeting: Reconciler };
+    const metadata = { name: 'hello', namespace: 'default', uid: 'u', resourceVersion: '1', generation: 1 };
+    const key = { cluster: clusterName('east'), group: 'platform.example', kind: 'Greeting', namespace: 'default', name: 'hello' };
+    const stored = { apiVersion: 'platform.example/v1', kind: 'Greeting', metadata, spec: { text: 'hi' } };
+    const object = parseObject(greeting.resource, stored);
+    const log = { info: () => {}, warn: () => {} };
+    const input = { key, object, read: async () => undefined, now: new Date(0), log, signal: new AbortController().signal };
+    const plan = checkPlan(greeting, { key, metadata }, await greeting.reconcile(input));
+    assert.deepEqual(
+      plan.children.map(({ body }) => body['data']),
+      [{ text: 'hi' }],
+    );
+  });
+});
+
+describe('infra/crds', () => {
+  it('holds exactly what `dogwatch crds --out infra/crds` writes', () => {
+    const expected = reconcilers.map(({ resource }) => [`${resource.plural}.${resource.group}.yaml`, crdYaml(resource)]);
+    const found = readdirSync(join(root, 'infra/crds')).map((name) => [name, text(`infra/crds/${name}`)]);
+    assert.deepEqual(found, expected);
+  });
+});
+
+function squeeze(row: string): string {
+  return row.replace(/\s+/g, ' ');
+}
