@@ -2,17 +2,17 @@
 import type { WatchFailure, WatchMemory } from './watch-protocol.ts';
 
 /** The shortest wait. (client-go's reflector begins with 800 ms; we add jitter from below.) */
-export const BACKOFF_BASE_MS = 250;
+const BACKOFF_BASE_MS = 250;
 /** The longest wait that nobody asked for: the bound of client-go's reflector. */
 export const BACKOFF_CAP_MS = 30_000;
 /** A Retry-After above this is cut to it: a faulty proxy must not switch a cell off. */
-export const RETRY_AFTER_CAP_MS = 300_000;
+const RETRY_AFTER_CAP_MS = 300_000;
 /** The shortest wait where somebody has to install or allow something first. */
-export const BLOCKED_FLOOR_MS = 1_000;
+const BLOCKED_FLOOR_MS = 1_000;
 /** Streams without trouble for so long prove that the trouble is over. */
-export const CALM_AFTER_MS = 30_000;
+const CALM_AFTER_MS = 30_000;
 /** An expired position after so long is no consequence of the list before it, and may be listed for at once. */
-export const EXPIRED_APART_MS = 5_000;
+const EXPIRED_APART_MS = 5_000;
 
 /** Failures that only a person ends: the kind is not installed, or we may not read it. */
 export const BLOCKED: ReadonlySet<string> = new Set(['not-served', 'unauthorized', 'forbidden']);

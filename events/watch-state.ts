@@ -56,9 +56,9 @@ import type {
 } from './watch-protocol.ts';
 
 /** A stream that lived less ended early. */
-export const SHORT_LIFE_MS = 1_000;
+const SHORT_LIFE_MS = 1_000;
 /** So many streams in a row that ended early and empty make us doubt the position. */
-export const EMPTY_ENDS_MAX = 5;
+const EMPTY_ENDS_MAX = 5;
 
 /** Failures after which a resumed watch may have lost something, or would fail in the same way. */
 const VOIDS_POSITION: ReadonlySet<string> = new Set([
