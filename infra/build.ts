@@ -53,7 +53,7 @@ export interface BuildResult {
 }
 
 /**
- * Writes all files to the output folder, which is made where it is absent. When it fails, nothing there has changed.
+ * Writes all files to the output folder, which is made where it is absent; nothing is written before all was built and checked.
  *
  * @throws ConfigError `reconcilers-missing`, `bundle-too-large`, `bundle-unwanted`; esbuild's BuildFailure for faults in the code
  */
@@ -166,7 +166,7 @@ async function main(): Promise<void> {
     else if (isBuildFailure(error))
       console.error((await formatMessages(error.errors, { kind: 'error', color: process.stderr.isTTY })).join(''));
     else throw error;
-    process.exitCode = 1;
+    process.exitCode = isBadArgument(error) ? 2 : 1;
   }
 }
 

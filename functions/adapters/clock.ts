@@ -14,11 +14,16 @@ export interface Clock {
   traceparent(): string;
 }
 
+/** The longest time that a Node timer takes, in milliseconds (2^31 - 1, about 25 days); a longer one fires at once. */
+const TIMER_MAX_MS = 2_147_483_647;
+
 export const systemClock: Clock = {
   now: () => new Date(),
   async sleep(ms, signal) {
     try {
-      await wait(ms, undefined, signal === undefined ? {} : { signal });
+      for (let leftMs = ms; leftMs > 0 && !signal?.aborted; leftMs -= TIMER_MAX_MS) {
+        await wait(Math.min(leftMs, TIMER_MAX_MS), undefined, signal === undefined ? {} : { signal });
+      }
     } catch (error) {
       if (!signal?.aborted) throw error;
     }

@@ -1,6 +1,6 @@
 /** The cluster registry: which clusters there are, and how to reach each. A YAML file: see `infra/clusters.example.yml`. */
 import { readFileSync } from 'node:fs';
-import { basename, dirname, isAbsolute, join } from 'node:path';
+import { basename, dirname, resolve } from 'node:path';
 import { load, YAMLException } from 'js-yaml';
 import * as z from 'zod';
 import { type ClusterName, isDnsLabel } from '../../events/resource.ts';
@@ -64,7 +64,7 @@ export function readClusters(reference: string): ClusterEntry[] {
     seen.set(entry.name, index);
     const name = entry.name as ClusterName;
     if ('inCluster' in entry) return { name, access: { kind: 'in-cluster' }, where: `${file}: ${where}` };
-    const path = isAbsolute(entry.kubeconfig) ? entry.kubeconfig : join(dirname(reference), entry.kubeconfig);
+    const path = resolve(dirname(reference), entry.kubeconfig);
     return { name, access: { kind: 'file', path, context: entry.context }, where: `${file}: ${where}` };
   });
 }

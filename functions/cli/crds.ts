@@ -7,8 +7,7 @@ import { systemClock } from '../adapters/clock.ts';
 import { connectCluster, readClusters } from '../adapters/clusters.ts';
 import type { KubernetesClient } from '../adapters/kubernetes/port.ts';
 import { customResourceDefinition } from '../core/custom-resource-definition.ts';
-import { ConfigError, TransientError } from '../core/errors.ts';
-import type { PlannedObject } from '../core/reconciler.ts';
+import { ConfigError, DogwatchError, TransientError } from '../core/errors.ts';
 import type { ResourceDefinition } from '../core/resource-definition.ts';
 import { reconcilers } from '../reconcilers/index.ts';
 import type { ExitCode } from './main.ts';
@@ -43,6 +42,10 @@ export async function crds(env: NodeJS.ProcessEnv, options: CrdsOptions): Promis
   const client = connect(env, options.cluster);
   try {
     for (const resource of resources) await applyCrd(client, resource);
+  } catch (error) {
+    // Which cluster it was is the first thing that whoever applies to many wants to know.
+    if (error instanceof DogwatchError) error.message = `${client.cluster}: ${error.message}`;
+    throw error;
   } finally {
     client.close();
   }
@@ -60,10 +63,15 @@ function crdFileName(resource: ResourceType): string {
 }
 
 function writeCrds(dir: string, resources: readonly ResourceDefinition[]): void {
-  mkdirSync(dir, { recursive: true });
   for (const resource of resources) {
     const path = join(dir, crdFileName(resource));
-    writeFileSync(path, crdYaml(resource));
+    try {
+      mkdirSync(dir, { recursive: true });
+      writeFileSync(path, crdYaml(resource));
+    } catch (error) {
+      const code = (error as NodeJS.ErrnoException).code ?? 'unknown';
+      throw new ConfigError('not-writable', `${path} cannot be written (${code}); choose another --out`, { cause: error });
+    }
     console.log(path);
   }
 }
@@ -80,28 +88,36 @@ function connect(env: NodeJS.ProcessEnv, name: string): KubernetesClient {
   return connectCluster(entry);
 }
 
+/** Applies one CRD and waits until it is in force: the kind is served, with the columns of this very definition. */
 async function applyCrd(client: KubernetesClient, resource: ResourceDefinition): Promise<void> {
-  await client.apply(CUSTOM_RESOURCE_DEFINITIONS, customResourceDefinition(resource) as PlannedObject);
+  const definition = customResourceDefinition(resource);
+  await client.apply(CUSTOM_RESOURCE_DEFINITIONS, definition);
   const deadline = Date.now() + SERVED_WITHIN_MS;
-  while (!(await isServed(client, resource))) {
+  while (!(await isInForce(client, resource))) {
     if (Date.now() > deadline) {
-      throw new TransientError(
-        'not-served',
-        'the CRD was applied but its kind is not served; look at its conditions with kubectl describe crd',
-        {
-          facts: { cluster: client.cluster, kind: resource.kind },
-        },
-      );
+      throw new TransientError('not-served', 'the CRD was applied but is not in force; look at its conditions with kubectl describe crd', {
+        facts: { kind: resource.kind },
+      });
     }
     await systemClock.sleep(250);
   }
   console.log(`${client.cluster}: ${resource.plural}.${resource.group} applied and served`);
 }
 
-async function isServed(client: KubernetesClient, resource: ResourceDefinition): Promise<boolean> {
+/** A list shows the columns of the definition that the API server uses, half a second or so after a change. */
+async function isInForce(client: KubernetesClient, resource: ResourceDefinition): Promise<boolean> {
   try {
-    await client.list(resource, { form: 'metadata', limit: 1 });
-    return true;
+    const served = await client.servedKind(resource);
+    const { columns } = await client.list(resource, { form: 'table', limit: 1 });
+    const names = served?.printerColumns.map(({ name }) => name);
+    return (
+      names !== undefined &&
+      names.join() ===
+        columns
+          .slice(1)
+          .map(({ name }) => name)
+          .join()
+    );
   } catch (error) {
     if (error instanceof TransientError && error.code === 'not-served') return false;
     throw error;

@@ -62,7 +62,7 @@ export interface Plan<Status = unknown> {
 /** Reads any object of the same cluster, frozen; undefined where it is absent. */
 export type Read = (type: ResourceType, at: ObjectAddress) => Promise<KubernetesObject | undefined>;
 
-/** The reconciler's own log lines; key, uid and attempt are added to each. */
+/** The reconciler's own log lines; key, uid and attempt are added to each. Fields named `message` or `level` are dropped. */
 export interface ReconcilerLog {
   info(message: string, fields?: Readonly<Record<string, unknown>>): void;
   warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
@@ -129,9 +129,10 @@ export function defineReconciler<Spec, Status>(declaration: ReconcilerDeclaratio
  *
  * @throws ConfigError naming the kind that has two
  */
-export function checkReconcilers(reconcilers: readonly Reconciler[]): readonly Reconciler[] {
+export function checkReconcilers<R extends Pick<Reconciler, 'resource'>>(reconcilers: readonly R[]): readonly R[] {
   const kinds = reconcilers.map(({ resource }) => groupKind(resource));
   const twice = kinds.find((kind, at) => kinds.indexOf(kind) !== at);
-  if (twice !== undefined) throw new ConfigError('kind-twice', `${twice} has two reconcilers in functions/reconcilers/index.ts; keep one`);
+  if (twice !== undefined)
+    throw new ConfigError('kind-twice', `${twice} has two reconcilers in the list that is exported as reconcilers; keep one`);
   return reconcilers;
 }

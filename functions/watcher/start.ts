@@ -10,6 +10,7 @@ import type { Queue } from '../adapters/queue-port.ts';
 import { createLog, type Log } from '../adapters/telemetry.ts';
 import { type Environment, readConfig } from '../core/config.ts';
 import { ConfigError } from '../core/errors.ts';
+import { checkReconcilers } from '../core/reconciler.ts';
 import { reconcilers } from '../reconcilers/index.ts';
 import { startWatcher, type WatcherOptions } from './watcher.ts';
 
@@ -60,7 +61,14 @@ export async function runWatcher(env: Environment, adapters: Partial<StartAdapte
     };
     host.onStop(end.resolve);
     host.onFault(fail);
-    const watcher = await startWatcher({ config, clusters: clients, reconcilers: all.reconcilers, queue, clock: all.clock, log });
+    const watcher = await startWatcher({
+      config,
+      clusters: clients,
+      reconcilers: checkReconcilers(all.reconcilers),
+      queue,
+      clock: all.clock,
+      log,
+    });
     watcher.done.catch(fail);
     await end.promise;
     await watcher.stop();

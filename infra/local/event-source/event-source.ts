@@ -159,15 +159,16 @@ async function deleteRecords({ client, queueUrl, log }: EventSourceOptions, reco
     const { Failed = [] } = await client.send(new DeleteMessageBatchCommand({ QueueUrl: queueUrl, Entries }));
     for (const { Id, Code, Message: text } of Failed) {
       const messageId = records[Number(Id)]?.messageId;
-      log.error('message was not deleted; it comes again', { queueUrl, messageId, code: Code, message: cutText(text ?? '') });
+      log.error('message was not deleted; it comes again', { queueUrl, messageId, code: Code, error: cutText(text ?? '') });
     }
   } catch (error) {
     log.error('messages were not deleted; they come again', { queueUrl, records: records.length, ...factsOf(error) });
   }
 }
 
-function factsOf(error: unknown): { readonly code: string; readonly message: string } {
-  if (!(error instanceof Error)) return { code: 'unknown', message: '' };
+/** Named so that none is the log's own `message`. */
+function factsOf(error: unknown): { readonly code: string; readonly error: string } {
+  if (!(error instanceof Error)) return { code: 'unknown', error: '' };
   const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
-  return { code, message: cutText(error.message) };
+  return { code, error: cutText(error.message) };
 }

@@ -106,6 +106,32 @@ describe('dogwatch', () => {
     });
   }
 
+  it('ends with 2 and one line where --out cannot be written, or --apply names a cluster that the registry does not have', async () => {
+    const file = join(dir, 'a-file');
+    writeFileSync(file, '');
+    const registry = join(dir, 'crds-registry.yml');
+    writeFileSync(registry, 'clusters:\n  - { name: east, kubeconfig: ./good.yaml }\n');
+    for (const [words, says] of [
+      [['crds', '--out', join(file, 'below')], /a-file/],
+      [['crds', '--apply', '--cluster', 'west'], /west.*east/],
+    ] as const) {
+      const ended = await dogwatch(words, { DOGWATCH_CLUSTERS: registry });
+      assert.equal(ended.code, 2, ended.output);
+      assert.match(ended.output.trim(), /^dogwatch: [^\n]+$/);
+      assert.match(ended.output, says);
+    }
+  });
+
+  it('names the cluster that cannot be reached by --apply, and ends with 1', async () => {
+    const registry = join(dir, 'unreachable.yml');
+    writeFileSync(join(dir, 'good.yaml'), KUBECONFIG);
+    writeFileSync(registry, 'clusters:\n  - { name: east, kubeconfig: ./good.yaml }\n');
+    const ended = await dogwatch(['crds', '--apply', '--cluster', 'east'], { DOGWATCH_CLUSTERS: registry });
+    assert.equal(ended.code, 1, ended.output);
+    assert.match(ended.output.trim(), /^dogwatch: east: [^\n]+$/);
+    assert.doesNotMatch(ended.output, /secret-token/);
+  });
+
   it('prints the CRDs as YAML', async () => {
     const ended = await dogwatch(['crds'], {});
     assert.equal(ended.code, 0);
