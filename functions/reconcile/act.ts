@@ -25,12 +25,14 @@ interface ExistingChild {
 }
 
 /**
- * True where only the generation is new: the record is no retry, no repair and no repeat (which are mustRun), and the confirmed run before was of this
- * revision. Only then does the stored childrenDigest speak for what is there, and a list at R for what may be there.
+ * True where only the generation is new: the record is no retry, no repair and no repeat (which are mustRun), and the confirmed
+ * run before was of this revision and of the generation right before this one, since a run of one in between may have written
+ * and failed. Only then does the stored childrenDigest speak for what is there, and a list at R for what may be there.
  */
 export function isOnlyGenerationNew({ run, reconciler, object }: ObjectContext): boolean {
   const fresh = !run.data.mustRun && [...run.reasons].every((reason) => FRESH_REASONS.has(reason));
-  return fresh && observedOf(object).observedRevision === reconciler.revision;
+  const { observedGeneration = 0, observedRevision } = observedOf(object);
+  return fresh && observedRevision === reconciler.revision && object.metadata.generation === observedGeneration + 1;
 }
 
 /**

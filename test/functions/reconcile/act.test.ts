@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { EnvelopeData } from '../../../events/envelope.ts';
-import { ConflictError, TransientError } from '../../../functions/core/errors.ts';
+import { ConflictError, TerminalError, TransientError } from '../../../functions/core/errors.ts';
 import { configMaps, namespaces } from '../../../functions/core/kinds.ts';
 import { Harness, widgets } from './harness.ts';
 import { QUEUE_URLS, type RecordOverrides } from './records.ts';
@@ -116,6 +116,19 @@ describe('act: when it may apply without looking', () => {
       if (fresh) assert.ok(lists.every(({ detail }) => detail['resourceVersion'] === undefined));
     });
   }
+
+  it('lists the newest children where a run of a generation in between was never confirmed', async () => {
+    const harness = await settled(['one']);
+    harness.setConfig(['one', 'eve', 'bad']);
+    harness.east.fault({ verb: 'apply', name: 'bad' }, { throw: new TerminalError('invalid', 'data.x must be set') });
+    assert.equal((await harness.deliver())['disposition'], 'dead-letter');
+    assert.deepEqual(harness.configNames(), ['eve', 'one']);
+    harness.setConfig(['one']);
+    harness.takeRequests();
+    assert.equal((await harness.deliver())['branch'], 'reconciled');
+    assert.deepEqual(harness.configNames(), ['one']);
+    assert.ok(harness.east.requestsOf('list').every(({ detail }) => detail['resourceVersion'] === undefined));
+  });
 
   it('lists at the resourceVersion read where only the generation is new but the set differs', async () => {
     const harness = await settled();
