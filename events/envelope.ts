@@ -22,7 +22,8 @@ export type Lane = 'live' | 'bulk';
 /**
  * The table of reasons. `mustRun`: the settled test does not apply. A `retry` keeps the lane it came from and carries
  * mustRun; a `sweep` of an overdue object is mustRun although the table says false. `paused` starts a run that does nothing
- * but say so: the log shows when and at which version the pause began.
+ * but say so: the log shows when and at which version the pause began. `resumed` is mustRun, since the pause may have ended the
+ * run of a message that was.
  */
 export const REASONS = {
   created: { lane: 'live', mustRun: false },
@@ -30,7 +31,7 @@ export const REASONS = {
   deleting: { lane: 'live', mustRun: false },
   deleted: { lane: 'live', mustRun: false },
   paused: { lane: 'live', mustRun: false },
-  resumed: { lane: 'live', mustRun: false },
+  resumed: { lane: 'live', mustRun: true },
   'child-changed': { lane: 'live', mustRun: true },
   requeue: { lane: 'live', mustRun: true },
   sweep: { lane: 'bulk', mustRun: false },

@@ -17,7 +17,7 @@ import type { ObjectContext } from './run-context.ts';
 const PARALLEL_REQUESTS = 8;
 
 /** Why a run may trust what the last confirmed run left behind. */
-const FRESH_REASONS = new Set(['created', 'generation-changed', 'resumed']);
+const FRESH_REASONS = new Set(['created', 'generation-changed']);
 
 interface ExistingChild {
   readonly type: ResourceType;

@@ -95,7 +95,7 @@ describe('act: when it may apply without looking', () => {
     revision?: number;
   }[] = [
     { name: 'a generation change', looks: false },
-    { name: 'a resume', looks: false, over: { reason: 'resumed' } },
+    { name: 'a resume', looks: true, fresh: true, over: { reason: 'resumed', mustRun: true } },
     { name: 'a record that is mustRun', looks: true, fresh: true, over: { mustRun: true } },
     { name: 'a child’s change', looks: true, fresh: true, over: { reason: 'child-changed', mustRun: true } },
     { name: 'a sweep', looks: true, fresh: true, over: { reason: 'sweep' } },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { EnvelopeData } from '../../../events/envelope.ts';
+import { type EnvelopeData, REASONS } from '../../../events/envelope.ts';
 import { PAUSED_ANNOTATION } from '../../../events/labels.ts';
 import { TransientError } from '../../../functions/core/errors.ts';
 import { Harness, widgets } from './harness.ts';
@@ -152,6 +152,18 @@ describe('a run that ends before the author is asked', () => {
     }
   });
 
+  it('is not after a pause that ate a message which had to run: the resume does its work', async () => {
+    const harness = await settled();
+    const { uid } = harness.widget()?.metadata ?? {};
+    harness.createConfig('stray', { uid: uid ?? '' });
+    pause(harness);
+    assert.equal((await harness.deliver({ reason: 'retry', mustRun: true }))['branch'], 'paused');
+    unpause(harness);
+    await harness.deliver({ reason: 'resumed', mustRun: REASONS.resumed.mustRun });
+    assert.equal(harness.lastRun()['branch'], 'reconciled');
+    assert.deepEqual(harness.configNames(), ['one']);
+  });
+
   it('is not where observedGeneration is ahead, as on an object made again from a backup (B09)', async () => {
     const harness = new Harness();
     harness.createWidget();
@@ -236,6 +248,13 @@ describe('reading', () => {
     assert.equal(data?.mustRun, false);
   });
 });
+
+function unpause({ east }: Harness): void {
+  east.edit(widgets, { name: 'a' }, (draft) => {
+    const { annotations: _gone, ...metadata } = draft['metadata'] as Record<string, unknown>;
+    draft['metadata'] = metadata;
+  });
+}
 
 function pause({ east }: Harness): void {
   east.edit(widgets, { name: 'a' }, (draft) => {
