@@ -168,7 +168,8 @@ function ownedChild({ resource }: Reconciler, { key, metadata }: PlanOwner, { ty
   };
 }
 
-function childKey(type: ResourceType, { namespace, name }: ObjectAddress): string {
+/** One text for each child that can be: group and kind, namespace and name, but not the version. */
+export function childKey(type: ResourceType, { namespace, name }: ObjectAddress): string {
   return `${groupKind(type)}/${namespace ?? ''}/${name}`;
 }
 
@@ -202,7 +203,7 @@ function hasReference({ ownerReferences = [] }: ObjectMetadata, uid: string): bo
   return ownerReferences.some((reference) => reference.uid === uid);
 }
 
-/** An object of an owned kind as a list by owner label showed it. */
+/** An object of an owned kind as the cluster has it. */
 export interface ListedChild {
   readonly type: ResourceType;
   readonly metadata: ObjectMetadata;

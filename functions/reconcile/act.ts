@@ -4,10 +4,17 @@
  */
 
 import { OWNER_LABEL } from '../../events/labels.ts';
-import type { ObjectMetadata } from '../../events/observed-object.ts';
-import { groupKind, type ObjectAddress, type ResourceType } from '../../events/resource.ts';
+import { groupKind, type ObjectAddress } from '../../events/resource.ts';
 import { ConflictError, TerminalError, TransientError } from '../core/errors.ts';
-import { type CheckedPlan, classifyChild, type PlannedChild } from '../core/plan.ts';
+import {
+  type CheckedPlan,
+  type ChildOwner,
+  childKey,
+  childrenToPrune,
+  classifyChild,
+  type ListedChild,
+  type PlannedChild,
+} from '../core/plan.ts';
 import { mapBounded } from './bounded.ts';
 import { observedOf } from './observed.ts';
 import { readNotOlderThan } from './read.ts';
@@ -18,11 +25,6 @@ const PARALLEL_REQUESTS = 8;
 
 /** Why a run may trust what the last confirmed run left behind. */
 const FRESH_REASONS = new Set(['created', 'generation-changed']);
-
-interface ExistingChild {
-  readonly type: ResourceType;
-  readonly metadata: ObjectMetadata;
-}
 
 /**
  * True where only the generation is new: the record is no retry, no repair and no repeat (which are mustRun), and the confirmed
@@ -36,8 +38,8 @@ export function isOnlyGenerationNew({ run, reconciler, object }: ObjectContext):
 }
 
 /**
- * Makes the children of the object those of the Plan: applies all, cluster-scoped ones first, and deletes those that carry
- * our owner label and are in the Plan no more. Nothing is written before every child in the way was looked at.
+ * Makes the children of the object those of the Plan: applies all, cluster-scoped ones first, and deletes those that
+ * {@link childrenToPrune} names. Nothing is written before every child in the way was looked at.
  *
  * @throws TerminalError `child-not-owned`, TransientError `predecessor`, and the errors of the client
  */
@@ -50,22 +52,22 @@ export async function act(context: ObjectContext, plan: CheckedPlan): Promise<vo
   // A child that a late run made may be newer than R: only where nothing but the generation is new is R new enough.
   const at = onlyGenerationNew ? context.object.metadata.resourceVersion : undefined;
   const listed = await listChildren(context, at);
-  const planned = new Set(plan.children.map((child) => addressText(child.type, child.body.metadata)));
   await refuseForeign(context, plan.children, listed, at);
   await applyChildren(context, plan);
-  await prune(
-    context,
-    [...listed].filter(([address]) => !planned.has(address)).map(([, child]) => child),
-  );
+  await prune(context, childrenToPrune([...listed.values()], plan, ownerOf(context)));
 }
 
-/** Every object of an owned kind that carries our owner label, by {@link addressText}. */
-async function listChildren(context: ObjectContext, at: string | undefined): Promise<Map<string, ExistingChild>> {
+function ownerOf({ run, object }: ObjectContext): ChildOwner {
+  return { key: run.key, uid: object.metadata.uid };
+}
+
+/** Every object of an owned kind that carries our owner label, by {@link childKey}. */
+async function listChildren(context: ObjectContext, at: string | undefined): Promise<Map<string, ListedChild>> {
   const { reconciler, object } = context;
   const labelSelector = `${OWNER_LABEL}=${object.metadata.uid}`;
   const pages = await mapBounded(reconciler.owns, PARALLEL_REQUESTS, (type) =>
     readNotOlderThan(context, at, async (resourceVersion) => {
-      const found: ExistingChild[] = [];
+      const found: ListedChild[] = [];
       let next: string | undefined;
       do {
         const page = await context.client.list(type, {
@@ -79,20 +81,20 @@ async function listChildren(context: ObjectContext, at: string | undefined): Pro
       return found;
     }),
   );
-  return new Map(pages.flat().map((child) => [addressText(child.type, child.metadata), child]));
+  return new Map(pages.flat().map((child) => [childKey(child.type, child.metadata), child]));
 }
 
 /** Looks at every planned child that is already there, and throws for the first that is not ours to write. */
 async function refuseForeign(
   context: ObjectContext,
   children: readonly PlannedChild[],
-  listed: ReadonlyMap<string, ExistingChild>,
+  listed: ReadonlyMap<string, ListedChild>,
   at: string | undefined,
 ): Promise<void> {
-  const { client, run, object } = context;
-  const owner = { key: run.key, uid: object.metadata.uid };
-  const found = await mapBounded(children, PARALLEL_REQUESTS, async ({ type, body }): Promise<ExistingChild | undefined> => {
-    const known = listed.get(addressText(type, body.metadata));
+  const { client } = context;
+  const owner = ownerOf(context);
+  const found = await mapBounded(children, PARALLEL_REQUESTS, async ({ type, body }): Promise<ListedChild | undefined> => {
+    const known = listed.get(childKey(type, body.metadata));
     if (known !== undefined) return known;
     const metadata = await readNotOlderThan(context, at, (resourceVersion) =>
       client.getMetadata(type, addressOf(body.metadata), { resourceVersion }),
@@ -122,10 +124,8 @@ async function applyChildren(context: ObjectContext, plan: CheckedPlan): Promise
   }
 }
 
-async function prune(context: ObjectContext, surplus: readonly ExistingChild[]): Promise<void> {
-  const owner = { key: context.run.key, uid: context.object.metadata.uid };
-  const ours = surplus.filter((child) => classifyChild(child.metadata, owner) === 'ours');
-  await mapBounded(ours, PARALLEL_REQUESTS, async ({ type, metadata }) => {
+async function prune(context: ObjectContext, surplus: readonly ListedChild[]): Promise<void> {
+  await mapBounded(surplus, PARALLEL_REQUESTS, async ({ type, metadata }) => {
     try {
       await context.client.delete(type, addressOf(metadata), metadata.uid);
     } catch (error) {
@@ -135,7 +135,7 @@ async function prune(context: ObjectContext, surplus: readonly ExistingChild[]):
   });
 }
 
-function waitFor(child: ExistingChild): TransientError {
+function waitFor(child: ListedChild): TransientError {
   return new TransientError(
     'predecessor',
     'a child still belongs to a predecessor of the object, or is being deleted: waiting until it is gone',
@@ -143,12 +143,8 @@ function waitFor(child: ExistingChild): TransientError {
   );
 }
 
-function childFacts({ type, metadata }: ExistingChild): Record<string, string> {
+function childFacts({ type, metadata }: ListedChild): Record<string, string> {
   return { childKind: groupKind(type), childNamespace: metadata.namespace ?? '', childName: metadata.name };
-}
-
-function addressText(type: ResourceType, at: ObjectAddress): string {
-  return `${groupKind(type)}/${at.namespace ?? ''}/${at.name}`;
 }
 
 function addressOf({ namespace, name }: ObjectAddress): ObjectAddress {

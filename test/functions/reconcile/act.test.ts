@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { EnvelopeData } from '../../../events/envelope.ts';
+import { OWNER_LABEL } from '../../../events/labels.ts';
 import { ConflictError, TerminalError, TransientError } from '../../../functions/core/errors.ts';
 import { configMaps, namespaces } from '../../../functions/core/kinds.ts';
 import { Harness, widgets } from './harness.ts';
@@ -68,6 +69,15 @@ describe('act', () => {
     harness.setConfig(['one']);
     await harness.deliver();
     assert.deepEqual(harness.configNames(), ['foreign', 'one', 'others']);
+  });
+
+  it('leaves an object of an owned kind to which somebody copied our label, and nothing but the label', async () => {
+    const harness = await settled();
+    const labels = { [OWNER_LABEL]: harness.widget()?.metadata.uid ?? '' };
+    harness.east.create(configMaps, { namespace: 'widget-a', name: 'copy' }, { metadata: { labels } });
+    harness.setConfig(['one']);
+    await harness.deliver();
+    assert.deepEqual(harness.configNames(), ['copy', 'one']);
   });
 
   it('goes on when a child to be pruned is gone, or another object has its name', async () => {
