@@ -39,12 +39,13 @@ export interface Invocation {
 /** The partial batch response: every record that is not in it may be deleted. Never throws for what a record holds. */
 export async function processBatch(event: SQSEvent, invocation: Invocation, dependencies: BatchDependencies): Promise<SQSBatchResponse> {
   const { clock, queueUrls } = dependencies;
-  const records = (event.Records ?? []).map((record) => parseRecord(record, queueUrls));
+  const startedAt = clock.now();
+  const records = (event.Records ?? []).map((record) => parseRecord(record, queueUrls, startedAt));
   const sends = startTimer(clock, invocation.remainingMs() - ANSWER_MS, 'the invocation is about to end');
   const works: Work[] = [
     ...foldRecords(
       records.filter((record) => record.kind === 'reconcile'),
-      clock.now(),
+      startedAt,
     ).map((run) => ({
       messageIds: run.messageIds,
       settle: () => settleRun(run, invocation, sends.signal, dependencies),
@@ -106,7 +107,7 @@ async function show(report: RunReport, disposition: Disposition): Promise<void> 
 async function settleNewer(record: NewerRecord, sends: AbortSignal, dependencies: BatchDependencies): Promise<boolean> {
   const { clock, log, budgets } = dependencies;
   const now = clock.now();
-  const ageSeconds = record.sentAt === undefined ? 0 : (now.getTime() - record.sentAt.getTime()) / 1000;
+  const ageSeconds = (now.getTime() - record.sentAt.getTime()) / 1000;
   const disposition = dispose({ kind: 'newer-type', type: record.type }, { attempt: 1, ageSeconds, random: clock.random(), now, budgets });
   const acknowledged = await carryOut(effectOfNewer(record, disposition, dependencies), dependencies, sends);
   reportNewer(log, { record, disposition, acknowledged });

@@ -6,6 +6,7 @@ import type { Log } from '../adapters/telemetry.ts';
 import { deadLetter, foreignLetter } from '../core/dead-letter.ts';
 import type { Disposition } from '../core/disposition.ts';
 import { nextEnvelopeData } from '../core/next-envelope.ts';
+import { queueNameOf } from '../core/settings.ts';
 import { untilAborted } from './abort.ts';
 import type { ObjectRun } from './fold.ts';
 import type { RunReport } from './process.ts';
@@ -95,7 +96,7 @@ export async function carryOut(effect: Effect, dependencies: EffectDependencies,
   if (effect.kind !== 'send') return effect.kind === 'acknowledge';
   const { log } = dependencies;
   const { queueUrl, message } = effect;
-  const facts = { queue: queueUrl.split('/').at(-1), cluster: message.groupId };
+  const facts = { queue: queueNameOf(queueUrl), cluster: message.groupId };
   try {
     const queue = await untilAborted(signal, dependencies.queue());
     const [result] = await untilAborted(signal, queue.send(queueUrl, [message], { signal }));

@@ -2,6 +2,7 @@
 import type { SQSRecord } from 'aws-lambda';
 import { decodeEnvelope, type Envelope, type Lane } from '../../events/envelope.ts';
 import { type ClusterName, clusterName, isDnsLabel } from '../../events/resource.ts';
+import { queueNameOf } from '../core/settings.ts';
 
 /** What we need of a record besides what its body says. */
 interface Receipt {
@@ -16,8 +17,8 @@ interface Receipt {
 /**
  * A record as understood.
  * - `reconcile`: an envelope of ours
- * - `newer`: a type of ours that this release does not know; `sentAt` (its CloudEvents time) and `cluster`, where they can be
- *   read, stay the same however often it is sent again
+ * - `newer`: a type of ours that this release does not know; `sentAt` (its CloudEvents time, in the future by
+ *   {@link SKEW_MAX_MS} at most) stays the same however often it is sent again, and so does `cluster`, where it can be read
  * - `foreign`: anything else; `reason` says what is wrong without quoting the body
  */
 export type ParsedRecord =
@@ -26,7 +27,7 @@ export type ParsedRecord =
       readonly kind: 'newer';
       readonly receipt: Receipt;
       readonly type: string;
-      readonly sentAt: Date | undefined;
+      readonly sentAt: Date;
       readonly cluster: ClusterName | undefined;
     }
   | { readonly kind: 'foreign'; readonly receipt: Receipt; readonly reason: string };
@@ -36,8 +37,11 @@ export type NewerRecord = Extract<ParsedRecord, { kind: 'newer' }>;
 export type ForeignRecord = Extract<ParsedRecord, { kind: 'foreign' }>;
 export type QueueUrls = Readonly<Record<Lane, string>>;
 
+/** How far the sender's clock may be ahead of ours, in milliseconds. */
+const SKEW_MAX_MS = 5 * 60_000;
+
 /** Never throws: every record is one of the three kinds of {@link ParsedRecord}. */
-export function parseRecord(record: SQSRecord, queueUrls: QueueUrls): ParsedRecord {
+export function parseRecord(record: SQSRecord, queueUrls: QueueUrls, now: Date): ParsedRecord {
   const body = typeof record.body === 'string' ? record.body : '';
   const receipt: Receipt = {
     messageId: record.messageId,
@@ -50,19 +54,32 @@ export function parseRecord(record: SQSRecord, queueUrls: QueueUrls): ParsedReco
     case 'reconcile':
       return { kind: 'reconcile', receipt, envelope: decoded.envelope };
     case 'newer':
-      return { kind: 'newer', receipt, type: decoded.type, ...readNewer(body) };
+      return readNewer(receipt, decoded.type, now);
     case 'foreign':
       return { kind: 'foreign', receipt, reason: decoded.reason };
   }
 }
 
-/** What every version of our messages has in common, read without trust. */
-function readNewer(body: string): Pick<NewerRecord, 'sentAt' | 'cluster'> {
-  const { time, data } = JSON.parse(body) as { time?: unknown; data?: { cluster?: unknown } | null };
-  const sentAt = typeof time === 'string' ? new Date(time) : undefined;
+/**
+ * What every version of our messages has in common, read without trust. A time is needed: without one the message would be of
+ * age 0 at each sight, and be sent again for ever.
+ */
+function readNewer(receipt: Receipt, type: string, now: Date): ParsedRecord {
+  const { time, data } = JSON.parse(receipt.body) as { time?: unknown; data?: { cluster?: unknown } | null };
+  const sentAtMs = typeof time === 'string' ? Date.parse(time) : Number.NaN;
+  if (!(sentAtMs <= now.getTime() + SKEW_MAX_MS)) {
+    return {
+      kind: 'foreign',
+      receipt,
+      reason: 'CloudEvents type is one of a newer release, but its time is missing, unreadable or to come',
+    };
+  }
   const cluster = data?.cluster;
   return {
-    sentAt: sentAt === undefined || Number.isNaN(sentAt.getTime()) ? undefined : sentAt,
+    kind: 'newer',
+    receipt,
+    type,
+    sentAt: new Date(sentAtMs),
     cluster: typeof cluster === 'string' && isDnsLabel(cluster) ? clusterName(cluster) : undefined,
   };
 }
@@ -73,5 +90,5 @@ function readNewer(body: string): Pick<NewerRecord, 'sentAt' | 'cluster'> {
  */
 export function laneOf(eventSourceArn: string | undefined, queueUrls: QueueUrls): Lane {
   const name = eventSourceArn?.split(':').at(-1);
-  return name === queueUrls.bulk.split('/').at(-1) && name !== queueUrls.live.split('/').at(-1) ? 'bulk' : 'live';
+  return name === queueNameOf(queueUrls.bulk) && name !== queueNameOf(queueUrls.live) ? 'bulk' : 'live';
 }

@@ -347,6 +347,17 @@ describe('a batch: what is sent', () => {
     assert.equal(letter?.message.attributes?.['code'], 'newer-type');
   });
 
+  it('does not send a newer type on for ever where its time says nothing of its age', async () => {
+    for (const time of [undefined, 'soon', '2999-01-01T00:00:00Z']) {
+      const harness = new Harness();
+      await harness.invoke(rawRecord(JSON.stringify({ type: 'dev.dogwatch.reconcile.v2', time, data: {} })));
+      assert.deepEqual(
+        harness.queue.accepted.map(({ queueUrl, message }) => [queueUrl, message.attributes?.['code']]),
+        [[DEAD_LETTER_QUEUE_URL, 'bad-envelope']],
+      );
+    }
+  });
+
   it('fails the item for a fault of our own', async () => {
     const harness = new Harness();
     harness.createWidget();

@@ -10,7 +10,7 @@ const NOW = new Date(START.getTime() + 60_000);
 const at = (seconds: number): string => new Date(START.getTime() + seconds * 1000).toISOString();
 
 function workOf(over: Partial<EnvelopeData> = {}, record: RecordOverrides = {}): WorkRecord {
-  const parsed = parseRecord(recordOf(over, record), QUEUE_URLS);
+  const parsed = parseRecord(recordOf(over, record), QUEUE_URLS, NOW);
   assert.equal(parsed.kind, 'reconcile');
   return parsed as WorkRecord;
 }

@@ -3,12 +3,20 @@ import { describe, it } from 'node:test';
 import type { SQSRecord } from 'aws-lambda';
 import fc from 'fast-check';
 import { laneOf, parseRecord } from '../../../functions/reconcile/record.ts';
-import { BULK_ARN, LIVE_ARN, QUEUE_URLS, rawRecord, recordOf } from './records.ts';
+import { BULK_ARN, LIVE_ARN, QUEUE_URLS, rawRecord, recordOf, START } from './records.ts';
+
+const newer = (time: unknown): string => JSON.stringify({ type: 'dev.dogwatch.reconcile.v2', time, data: {} });
+const minutes = (count: number): string => new Date(START.getTime() + count * 60_000).toISOString();
 
 describe('parseRecord', () => {
   const bodies: { name: string; body: string; kind: string }[] = [
     { name: 'an envelope of ours', body: recordOf().body, kind: 'reconcile' },
-    { name: 'a type of ours that is newer', body: '{"type":"dev.dogwatch.reconcile.v2","data":{}}', kind: 'newer' },
+    { name: 'a type of ours that is newer', body: newer(minutes(-60)), kind: 'newer' },
+    { name: 'a newer type from a clock that is a little ahead', body: newer(minutes(4)), kind: 'newer' },
+    { name: 'a newer type without a time, whose age is not known', body: newer(undefined), kind: 'foreign' },
+    { name: 'a newer type with a time that is no text', body: newer(5), kind: 'foreign' },
+    { name: 'a newer type with a time that cannot be read', body: newer('soon'), kind: 'foreign' },
+    { name: 'a newer type of a time to come', body: newer(minutes(6)), kind: 'foreign' },
     { name: 'text that is cut off', body: '{oops', kind: 'foreign' },
     { name: 'an empty body', body: '', kind: 'foreign' },
     { name: 'null', body: 'null', kind: 'foreign' },
@@ -17,7 +25,7 @@ describe('parseRecord', () => {
   ];
   for (const { name, body, kind } of bodies) {
     it(`takes ${name} for ${kind}`, () => {
-      const parsed = parseRecord(rawRecord(body, { messageId: 'm' }), QUEUE_URLS);
+      const parsed = parseRecord(rawRecord(body, { messageId: 'm' }), QUEUE_URLS, START);
       assert.equal(parsed.kind, kind);
       assert.equal(parsed.receipt.messageId, 'm');
       assert.equal(parsed.receipt.body, body);
@@ -27,13 +35,13 @@ describe('parseRecord', () => {
   it('never throws, whatever the body', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.json()), (body) => {
-        assert.ok(['reconcile', 'newer', 'foreign'].includes(parseRecord(rawRecord(body), QUEUE_URLS).kind));
+        assert.ok(['reconcile', 'newer', 'foreign'].includes(parseRecord(rawRecord(body), QUEUE_URLS, START).kind));
       }),
     );
   });
 
   it('takes a record without a body or attributes for foreign and for redelivered', () => {
-    const parsed = parseRecord({ messageId: 'm' } as SQSRecord, QUEUE_URLS);
+    const parsed = parseRecord({ messageId: 'm' } as SQSRecord, QUEUE_URLS, START);
     assert.equal(parsed.kind, 'foreign');
     assert.equal(parsed.receipt.redelivered, true);
   });
@@ -45,7 +53,7 @@ describe('parseRecord', () => {
     { count: 'x', redelivered: true },
   ]) {
     it(`says redelivered: ${redelivered} for a receive count of "${count}"`, () => {
-      assert.equal(parseRecord(recordOf({}, { receiveCount: count }), QUEUE_URLS).receipt.redelivered, redelivered);
+      assert.equal(parseRecord(recordOf({}, { receiveCount: count }), QUEUE_URLS, START).receipt.redelivered, redelivered);
     });
   }
 });
