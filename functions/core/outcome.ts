@@ -96,11 +96,11 @@ export function outcomeOf(error: unknown, stage: Stage): Outcome {
     if (ours instanceof ConflictError) return { kind: 'overtaken', by: ours.code === 'uid-conflict' ? 'replacement' : 'newer-run' };
     return { kind: kindOfClass(ours), failure };
   }
-  // The only signal that we hand out is the one of the deadline, so an AbortError means that, whoever throws it: AWS clients
-  // answer an aborted signal with an error of their own. A TimeoutError in the author's function is a limit of the author's own.
-  const aborted = failure.errorClass === 'AbortError' || (failure.errorClass === 'TimeoutError' && stage !== 'author');
-  if (aborted) return { kind: 'unknown', failure: { ...failure, code: 'deadline' } };
   if (stage === 'author') return { kind: 'author-error', failure: { ...failure, code: 'author-error' } };
+  // Outside of the author's function no signal but that of the deadline is given to a call; the deadline of a run in the author's
+  // function arrives with a code of ours, whatever the author's calls make of the signal.
+  const aborted = failure.errorClass === 'AbortError' || failure.errorClass === 'TimeoutError';
+  if (aborted) return { kind: 'unknown', failure: { ...failure, code: 'deadline' } };
   return { kind: 'unknown', failure };
 }
 

@@ -60,6 +60,22 @@ describe('a batch: one object’s fault leaves the other alone', () => {
       },
       branch: 'author-error',
     },
+    {
+      name: 'aborts a call of its own',
+      bad: () => {
+        const own = new AbortController();
+        own.abort();
+        own.signal.throwIfAborted();
+      },
+      branch: 'author-error',
+    },
+    {
+      name: 'has a call that ends with an AbortError when told to',
+      bad: ({ signal }) =>
+        new Promise((_, reject) => signal.addEventListener('abort', () => reject(new DOMException('aborted', 'AbortError')))),
+      branch: 'unknown',
+      fails: true,
+    },
     { name: 'never ends', bad: () => NEVER, branch: 'unknown', fails: true },
     {
       name: 'ends only when told to',
