@@ -43,7 +43,7 @@ export interface RunReport {
   readonly client: RunClient | undefined;
   /** The run had sent a write when it ended, whatever became of it; what is written afterwards to show a failure does not count. */
   readonly wrote: boolean;
-  /** The status that was confirmed. */
+  /** The status that was confirmed; undefined where none was. */
   readonly status: OwnStatus | undefined;
   /** Reads that conflicts at the confirm have cost. */
   readonly rereadCount: number;
@@ -84,8 +84,9 @@ async function reconcileObject(context: RunContext): Promise<RunReport> {
       seen = undefined;
       throw conditionsNotMergeable();
     }
-    const custom = parseObject(reconciler.resource, seen.object);
+    // The checks of a schema are the author's code as well.
     stage = 'author';
+    const custom = parseObject(reconciler.resource, seen.object);
     const readAt = isOnlyGenerationNew(seen) ? seen.object.metadata.resourceVersion : undefined;
     const answer = await askAuthor(seen, custom, readAt);
     const plan = checkPlan(reconciler, { key: run.key, metadata: seen.object.metadata }, answer);
@@ -100,7 +101,9 @@ async function reconcileObject(context: RunContext): Promise<RunReport> {
       revision: reconciler.revision,
       now,
     });
-    return report({ ...(await confirm(seen, status)), status });
+    const confirmed = await confirm(seen, status);
+    const { outcome } = confirmed;
+    return report({ ...confirmed, status: outcome.kind === 'finished' && outcome.branch === 'reconciled' ? status : undefined });
   };
   try {
     return await untilAborted(signal, steps());

@@ -194,6 +194,20 @@ describe('confirm: the object is not there', () => {
   });
 });
 
+describe('confirm: what was not confirmed', () => {
+  for (const { name, change } of [
+    { name: 'was overtaken', change: (at: Harness) => void at.setConfig(['two']) },
+    { name: 'found its object gone', change: ({ east }: Harness) => east.delete(widgets, { name: 'a' }) },
+  ]) {
+    it(`is not told of by an Event where the run ${name}`, async () => {
+      const harness = meeting(change);
+      await harness.deliver({ reason: 'created' });
+      assert.notEqual(harness.lastRun()['branch'], 'reconciled');
+      assert.deepEqual(harness.east.events, []);
+    });
+  }
+});
+
 describe('confirm: a run that died', () => {
   it('repairs what it overwrote in a newer object: its redelivery reads the newest (model, hole 6)', async () => {
     const harness = new Harness();

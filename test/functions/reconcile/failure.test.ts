@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import * as z from 'zod';
 import { TerminalError, TransientError } from '../../../functions/core/errors.ts';
 import { configMaps } from '../../../functions/core/kinds.ts';
 import { Harness, planFor, widgets } from './harness.ts';
@@ -119,6 +120,24 @@ describe('a failure on the object', () => {
     assert.equal(harness.condition('Ready')?.['reason'], 'InvalidObject');
     assert.deepEqual(harness.inputs, []);
   });
+
+  for (const { name, refine } of [
+    {
+      name: 'throws',
+      refine: (): boolean => {
+        throw new Error('schema');
+      },
+    },
+    { name: 'is async', refine: async (): Promise<boolean> => true },
+  ]) {
+    it(`is the author’s where a check of the schema ${name}`, async () => {
+      const harness = failing(({ object }) => planFor(object));
+      harness.resource = { ...widgets, spec: z.object({ config: z.array(z.string()) }).refine(refine) };
+      const line = await harness.deliver({ reason: 'created' });
+      assert.deepEqual([line['branch'], line['disposition'], line['stage']], ['author-error', 'requeue', 'author']);
+      assert.equal(harness.condition('Ready')?.['reason'], 'AuthorError');
+    });
+  }
 
   it('is not written over what moved the object in between, and is tried once', async () => {
     const harness = failing(throws(new Error('boom')));

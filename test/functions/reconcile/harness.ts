@@ -81,6 +81,8 @@ export class Harness {
   /** The author's function; tests replace it. */
   author: (input: WidgetInput) => unknown = ({ object }) => planFor(object);
   revision = 1;
+  /** The kind as its author declares it; tests replace its schema. */
+  resource = widgets;
   remainingMs = 30_000;
   queueLoads = 0;
 
@@ -223,7 +225,7 @@ export class Harness {
 
   private reconciler(): Reconciler {
     const reconciler = defineReconciler<WidgetSpec, WidgetStatus>({
-      resource: widgets,
+      resource: this.resource,
       revision: this.revision,
       owns: [namespaces, configMaps],
       reconcile: async (input) => {
