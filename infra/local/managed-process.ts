@@ -2,11 +2,11 @@
  * A server of somebody else as a child process: its output in a file, its end noticed, and never left behind.
  *
  * Each child runs in a session of its own, so that a Ctrl-C in the terminal reaches only us and we can stop things in order. It does
- * not outlive us: a clean-up kills it when this process ends, and a guard (a shell that waits for our end of a pipe to close) does
- * so where no clean-up can run, after a SIGKILL.
+ * not outlive us: a clean-up kills it when this process ends, and a guard does so where no clean-up can run, after a SIGKILL.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
+import { guardAgainstOrphan } from './orphan-guard.ts';
 import { onParentExit } from './parent-exit.ts';
 
 interface ProcessExit {
@@ -59,14 +59,13 @@ export function plainEnv(env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEn
 export async function startProcess(options: ProcessOptions): Promise<ManagedProcess> {
   const child = await spawnToLog(options);
   const pid = child.pid as number;
-  const guard = spawnGuard(pid);
+  guardAgainstOrphan(child);
   let exit: ProcessExit | undefined;
   const forget = onParentExit(() => signal('SIGKILL'));
   const exited = new Promise<ProcessExit>((resolve) => {
     child.on('exit', (code, bySignal) => {
       exit = { code, signal: bySignal };
       forget();
-      guard.kill('SIGKILL');
       resolve(exit);
     });
   });
@@ -118,16 +117,6 @@ async function spawnToLog(options: ProcessOptions): Promise<ChildProcess> {
   } finally {
     closeSync(log);
   }
-}
-
-/** Kills `pid` when the pipe to it closes, which the kernel does when we end. */
-function spawnGuard(pid: number): ChildProcess {
-  const guard = spawn('/bin/sh', ['-c', 'read -r _; kill -9 "$0"', String(pid)], { stdio: ['pipe', 'ignore', 'ignore'], detached: true });
-  guard.on('error', () => undefined); // no shell: the clean-up at exit remains
-  guard.stdin?.on('error', () => undefined);
-  guard.unref();
-  if (guard.stdin !== null && 'unref' in guard.stdin && typeof guard.stdin.unref === 'function') guard.stdin.unref();
-  return guard;
 }
 
 function lastLines(path: string, count: number): string {

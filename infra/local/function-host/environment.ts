@@ -8,10 +8,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
+import { guardAgainstOrphan } from '../orphan-guard.ts';
 import { childEnvironment, type FunctionSettings, functionArn } from './function-settings.ts';
 import { type FunctionError, type InvocationResult, parseAnswer, parseError } from './invocation.ts';
 import { forEachLine } from './log-lines.ts';
-import { guardAgainstOrphan } from './orphan-guard.ts';
 import { ANSWER_MAX_BYTES, type Delivery, type RuntimeApi, startRuntimeApi } from './runtime-api.ts';
 
 /** From SIGTERM to SIGKILL when an environment is stopped. */
@@ -110,12 +110,9 @@ export class Environment {
       detached: true, // a Ctrl-C in the terminal is for us: we let running invocations end
     });
     this.#child = child;
-    const releaseGuard = guardAgainstOrphan(child);
+    guardAgainstOrphan(child);
     for (const stream of [child.stdout, child.stderr]) forEachLine(stream, log);
-    const over = (error: FunctionError): void => {
-      releaseGuard();
-      this.#end(this.#initError ?? error);
-    };
+    const over = (error: FunctionError): void => this.#end(this.#initError ?? error);
     child.once('error', (error) => over({ errorType: 'Sandbox.SpawnError', errorMessage: error.message }));
     child.once('exit', (code, signal) => over(exitError(signal === null ? `with status ${code}` : `with signal ${signal}`)));
     this.#closed = new Promise((resolve) => child.once('close', () => resolve()));
