@@ -17,6 +17,8 @@ export interface DeadLetterInput {
   readonly generationSeen?: number | undefined;
   /** The lane of the record, kept for the replay. */
   readonly lane?: Lane | undefined;
+  /** True once the run sent any write: then the run after a redrive or a replay may not trust the settled test. */
+  readonly wrote: boolean;
 }
 
 export interface DeadLetter {
@@ -29,7 +31,7 @@ export interface DeadLetter {
  * The dead letter of a message. Its diagnosis takes over the history; what makes it too large is cut: the message first, then
  * the older attempts, then what this release does not know.
  */
-export function deadLetter({ data, failure, now, functionVersion, generationSeen, lane = data.lane }: DeadLetterInput): DeadLetter {
+export function deadLetter({ data, failure, now, functionVersion, generationSeen, lane = data.lane, wrote }: DeadLetterInput): DeadLetter {
   const { history = [], failures: _spent, notBefore: _over, ...rest } = data;
   const diagnosis: Diagnosis = {
     code: failure.code,
@@ -43,7 +45,7 @@ export function deadLetter({ data, failure, now, functionVersion, generationSeen
     firstSeenAt: data.firstSeenAt,
     deadLetteredAt: now.toISOString(),
   };
-  const letter: EnvelopeData = { ...rest, ...(lane === undefined ? {} : { lane }), diagnosis };
+  const letter: EnvelopeData = { ...rest, mustRun: data.mustRun || wrote, ...(lane === undefined ? {} : { lane }), diagnosis };
   const generation = generationSeen ?? data.generation;
   return {
     data: fitEnvelope(letter, SHORTENINGS),

@@ -1,7 +1,7 @@
 /** Kubernetes Events: one when Ready changes, one when a message of the object is dead-lettered, nothing else. Best effort. */
 import { apiVersionOf } from '../../events/resource.ts';
 import { cutText } from '../core/errors.ts';
-import type { Failure } from '../core/outcome.ts';
+import { type Failure, failureOf } from '../core/outcome.ts';
 import { type OwnStatus, reasonOf } from '../core/status.ts';
 import { observedOf, readyOf } from './observed.ts';
 import type { ObjectContext } from './run-context.ts';
@@ -66,7 +66,6 @@ async function createEvent(context: ObjectContext, { type, reason, note }: Annou
   try {
     await client.createEvent(event, place);
   } catch (error) {
-    if (!signal.aborted)
-      log.debug('Event not created', { key: context.run.key, code: error instanceof Error && 'code' in error ? error.code : '' });
+    if (!signal.aborted) log.debug('Event not created', { key: context.run.key, code: failureOf(error).code });
   }
 }

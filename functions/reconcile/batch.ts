@@ -6,12 +6,14 @@ import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { type Budgets, type Disposition, dispose } from '../core/disposition.ts';
 import { TransientError } from '../core/errors.ts';
 import { spentBudget } from '../core/next-envelope.ts';
+import type { Outcome } from '../core/outcome.ts';
 import { untilAborted } from './abort.ts';
 import { announce } from './announce.ts';
 import { mapBounded } from './bounded.ts';
 import { carryOut, type EffectDependencies, effectOfForeign, effectOfNewer, effectOfRun } from './effects.ts';
 import { failureToShow, showFailure } from './failure.ts';
 import { foldRecords, type ObjectRun } from './fold.ts';
+import { outcomeInsteadOfLetter } from './overtaken.ts';
 import { processRun, type RunDependencies, type RunReport } from './process.ts';
 import { type ForeignRecord, type NewerRecord, parseRecord } from './record.ts';
 import { reportForeign, reportNewer, reportRun, reportUnforeseen } from './report.ts';
@@ -77,14 +79,12 @@ interface Work {
 }
 
 async function settleRun(run: ObjectRun, invocation: Invocation, sends: AbortSignal, dependencies: BatchDependencies): Promise<boolean> {
-  const { clock, log, budgets, recordDeadlineSeconds } = dependencies;
+  const { clock, log, recordDeadlineSeconds } = dependencies;
   const startedAt = clock.now();
   const remainingMs = invocation.remainingMs();
   const reservedMs = Math.min(RESERVED_MAX_MS, remainingMs * RESERVED_PART);
   const deadline = startTimer(clock, Math.min(recordDeadlineSeconds * 1000, remainingMs - reservedMs), 'the run took too long');
-  const report = await processRun(run, dependencies, deadline.signal);
-  const now = clock.now();
-  const disposition = dispose(report.outcome, { ...spentBudget(run.data, now), random: clock.random(), now, budgets });
+  const { report, disposition } = await decide(await processRun(run, dependencies, deadline.signal), run, deadline.signal, dependencies);
   await untilAborted(deadline.signal, show(report, disposition)).catch((error: unknown) => {
     if (!deadline.signal.aborted) throw error;
   });
@@ -94,14 +94,36 @@ async function settleRun(run: ObjectRun, invocation: Invocation, sends: AbortSig
   return acknowledged;
 }
 
+interface Decided {
+  readonly report: RunReport;
+  readonly disposition: Disposition;
+}
+
+/** What becomes of a run's message; nothing is given up for a run that was overtaken without noticing. */
+async function decide(report: RunReport, run: ObjectRun, signal: AbortSignal, dependencies: BatchDependencies): Promise<Decided> {
+  const { clock, budgets } = dependencies;
+  const disposeOf = (outcome: Outcome): Disposition => {
+    const now = clock.now();
+    return dispose(outcome, { ...spentBudget(run.data, now), random: clock.random(), now, budgets });
+  };
+  const decided = { report, disposition: disposeOf(report.outcome) };
+  if (decided.disposition.kind !== 'dead-letter') return decided;
+  const instead = await outcomeInsteadOfLetter(report, signal);
+  if (instead === undefined) return decided;
+  const disposition = disposeOf(instead.outcome);
+  return disposition.kind === 'dead-letter' ? decided : { report: { ...report, ...instead }, disposition };
+}
+
 /** What the object's owner is to see of it: before the message goes on, so that a redelivery shows it again if this is cut short. */
 async function show(report: RunReport, disposition: Disposition): Promise<void> {
   const { context } = report;
   if (context === undefined) return;
   const failure = failureToShow(report, disposition);
   const isLetter = disposition.kind === 'dead-letter';
-  const written = failure === undefined ? report.status : await showFailure(context, failure, isLetter);
-  await announce(context, written, isLetter ? disposition.failure : undefined);
+  const letter = isLetter ? disposition.failure : undefined;
+  if (failure === undefined) return announce(context, report.status, letter);
+  const shown = await showFailure(context, failure, { isLetter, isOvertaken: report.outcome.kind === 'overtaken' });
+  await announce(shown?.context ?? context, shown?.status, letter);
 }
 
 async function settleNewer(record: NewerRecord, sends: AbortSignal, dependencies: BatchDependencies): Promise<boolean> {

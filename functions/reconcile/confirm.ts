@@ -6,8 +6,8 @@ import { apiVersionOf } from '../../events/resource.ts';
 import type { AppliedObject } from '../adapters/kubernetes/port.ts';
 import { ConflictError, TerminalError } from '../core/errors.ts';
 import type { Outcome } from '../core/outcome.ts';
-import type { KubernetesObject } from '../core/reconciler.ts';
-import { isSameOwnStatus, type OwnStatus, ownStatusOf } from '../core/status.ts';
+import type { OwnStatus } from '../core/status.ts';
+import { compareWithRead, overtaken } from './overtaken.ts';
 import type { ObjectContext } from './run-context.ts';
 
 /** How often one run confirms again after foreign writes before it lets the queue wait. */
@@ -58,21 +58,6 @@ export function statusBody({ run, reconciler }: ObjectContext, resourceVersion: 
     metadata: { name, ...(namespace === undefined ? {} : { namespace }), resourceVersion },
     status,
   };
-}
-
-type Overtaken = Extract<Outcome, { kind: 'overtaken' }>;
-
-/** What has happened to the object since it was read; `foreign-fields`: nothing that the run rests on. */
-function compareWithRead(read: KubernetesObject, found: KubernetesObject): Overtaken['by'] {
-  if (found.metadata.uid !== read.metadata.uid) return 'replacement';
-  if (found.metadata.generation !== read.metadata.generation) return 'newer-spec';
-  if (found.metadata.deletionTimestamp !== read.metadata.deletionTimestamp) return 'newer-spec';
-  return isSameOwnStatus(ownStatusOf(read), ownStatusOf(found)) ? 'foreign-fields' : 'newer-run';
-}
-
-function overtaken(by: Overtaken['by'], { metadata }: KubernetesObject): Outcome {
-  const { uid, resourceVersion, generation } = metadata;
-  return { kind: 'overtaken', by, uid, resourceVersion, ...(generation === undefined ? {} : { generation }) };
 }
 
 /**

@@ -56,6 +56,7 @@ export function effectOfRun(run: ObjectRun, report: RunReport, disposition: Disp
         functionVersion,
         generationSeen: seen?.generation,
         lane: run.lane,
+        wrote: report.wrote,
       });
       return sendTo(queueUrls.deadLetter, bodyOf(letter.data), 0, run.key.cluster, letter.attributes);
     }

@@ -13,6 +13,7 @@ function input(overrides: Partial<DeadLetterInput> = {}): DeadLetterInput {
     functionVersion: '7',
     generationSeen: 3,
     lane: 'live',
+    wrote: false,
     ...overrides,
   };
 }
@@ -43,6 +44,16 @@ describe('deadLetter', () => {
       },
     });
   });
+
+  for (const { mustRun, wrote } of [
+    { mustRun: false, wrote: false },
+    { mustRun: false, wrote: true },
+    { mustRun: true, wrote: false },
+  ]) {
+    it(`must run ${mustRun || wrote ? '' : 'not '}after a redrive where the message ${mustRun ? 'had to' : 'had not to'} and the run ${wrote ? 'wrote' : 'did not write'}`, () => {
+      assert.equal(deadLetter(input({ data: exampleData({ mustRun }), wrote })).data.mustRun, mustRun || wrote);
+    });
+  }
 
   it('is read as a message again after a redrive', () => {
     const { data } = deadLetter(input());

@@ -4,8 +4,8 @@ import type { EnvelopeData } from '../../../events/envelope.ts';
 import { OWNER_LABEL } from '../../../events/labels.ts';
 import { ConflictError, TerminalError, TransientError } from '../../../functions/core/errors.ts';
 import { configMaps, namespaces } from '../../../functions/core/kinds.ts';
-import { Harness, widgets } from './harness.ts';
-import { QUEUE_URLS, type RecordOverrides } from './records.ts';
+import { Harness, planFor, widgets } from './harness.ts';
+import { DEAD_LETTER_QUEUE_URL, QUEUE_URLS, type RecordOverrides } from './records.ts';
 
 /** A Widget that is settled with these children. */
 async function settled(config: string[] = ['one', 'two']): Promise<Harness> {
@@ -265,6 +265,63 @@ describe('act: failures', () => {
     assert.equal(harness.lastRun()['branch'], 'reconciled');
     assert.deepEqual(harness.configNames(), ['one']);
     assert.equal(harness.status()['observedGeneration'], 3);
+  });
+
+  it('is overtaken, not a letter, when it is refused for good only after a newer generation settled', async () => {
+    const harness = await settled(['one']);
+    harness.setConfig(['one', 'late', 'bad']);
+    const older = harness.recordFor();
+    let isFirst = true;
+    harness.author = async ({ object }) => {
+      if (isFirst) {
+        isFirst = false;
+        harness.setConfig(['one']);
+        await harness.begin(harness.recordFor());
+        assert.equal(harness.status()['observedGeneration'], 3);
+      }
+      return planFor(object);
+    };
+    harness.east.fault({ verb: 'apply', name: 'bad' }, { throw: new TerminalError('invalid', 'data.x must be set') });
+    await harness.invoke(older);
+    assert.equal(harness.lastRun()['branch'], 'overtaken-newer-spec');
+    assert.deepEqual(harness.configNames(), ['late', 'one']);
+    assert.deepEqual(harness.queue.envelopes(DEAD_LETTER_QUEUE_URL), []);
+    assert.equal(harness.queue.envelopes(QUEUE_URLS.live).at(-1)?.data.mustRun, true);
+    await harness.redeliver();
+    assert.deepEqual(harness.configNames(), ['one']);
+    assert.equal(harness.condition('Stalled'), undefined);
+  });
+
+  for (const { name, fault, disposition } of [
+    { name: 'is a letter that must run when nothing moved', fault: undefined, disposition: 'dead-letter' },
+    {
+      name: 'is sent again when it cannot be known what moved',
+      fault: { throw: new TransientError('server-error', 'down') },
+      disposition: 'requeue',
+    },
+  ]) {
+    it(`${name}, for a run that wrote and was refused for good`, async () => {
+      const harness = new Harness();
+      harness.createWidget('a', ['one', 'bad']);
+      harness.east.fault({ verb: 'get', name: 'a' }, { first: () => {} });
+      if (fault !== undefined) harness.east.fault({ verb: 'get', name: 'a' }, fault);
+      harness.east.fault({ verb: 'apply', name: 'bad' }, { throw: new TerminalError('invalid', 'data.x must be set') });
+      const line = await harness.deliver({ reason: 'created' });
+      assert.equal(line['disposition'], disposition);
+      assert.equal(harness.queue.envelopes()[0]?.data.mustRun, true);
+    });
+  }
+
+  it('is done, without a letter, when its object is gone', async () => {
+    const harness = new Harness();
+    harness.createWidget('a', ['one', 'bad']);
+    const first = (): void => {
+      harness.east.delete(widgets, { name: 'a' });
+      throw new TerminalError('invalid', 'data.x must be set');
+    };
+    harness.east.fault({ verb: 'apply', name: 'bad' }, { first });
+    assert.equal((await harness.deliver({ reason: 'created' }))['branch'], 'gone');
+    assert.deepEqual(harness.queue.calls, []);
   });
 
   it('asks for the newest children where a late run may have made one after R (model, hole 7)', async () => {

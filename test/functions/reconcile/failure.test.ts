@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import * as z from 'zod';
-import { TerminalError, TransientError } from '../../../functions/core/errors.ts';
+import { ConflictError, TerminalError, TransientError } from '../../../functions/core/errors.ts';
 import { configMaps } from '../../../functions/core/kinds.ts';
 import { Harness, planFor, widgets } from './harness.ts';
 import { DEAD_LETTER_QUEUE_URL, QUEUE_URLS } from './records.ts';
@@ -16,6 +16,8 @@ function failing(author: Harness['author']): Harness {
 const throws = (error: unknown) => (): never => {
   throw error;
 };
+
+const plans: Harness['author'] = ({ object }) => planFor(object);
 
 describe('a failure on the object', () => {
   it('is shown after the author’s first error, for its generation, and the top-level generation stays', async () => {
@@ -69,22 +71,29 @@ describe('a failure on the object', () => {
     assert.deepEqual([harness.condition('Stalled')?.['status'], harness.condition('Stalled')?.['reason']], ['True', 'DeadLettered']);
   });
 
-  for (const { attempt, shown } of [
-    { attempt: 1, shown: false },
-    { attempt: 2, shown: false },
-    { attempt: 3, shown: true },
-  ]) {
-    it(`of the author’s own transient error is ${shown ? '' : 'not '}shown at attempt ${attempt}`, async () => {
-      const harness = failing(throws(new TransientError('sqs-throttled', 'the queue service is busy')));
-      await harness.deliver({ reason: 'retry', attempt });
-      assert.equal(harness.condition('Ready') !== undefined, shown);
-    });
+  const passing: { name: string; row: string; author?: Harness['author']; verb?: 'apply' | 'list'; fault?: Error }[] = [
+    { name: 'the author’s own transient error', row: 'transient', author: throws(new TransientError('busy', 'wait')) },
+    { name: 'a child kind that is not served', row: 'unknown-target', verb: 'list', fault: new TransientError('not-served', 'no CRD') },
+    { name: 'a namespace that is missing', row: 'waiting', verb: 'apply', fault: new TransientError('namespace-missing', 'none') },
+    { name: 'another field manager', row: 'field-conflict', verb: 'apply', fault: new ConflictError('field-manager-conflict', 'x') },
+  ];
+  for (const { name, row, author = plans, verb = 'apply', fault } of passing) {
+    for (const before of [0, 1, 2]) {
+      it(`of ${name} is ${before < 2 ? 'not ' : ''}shown at failure ${before + 1} of its row, whatever the attempt`, async () => {
+        const harness = failing(author);
+        if (fault !== undefined) harness.east.fault({ verb, kind: 'ConfigMap' }, { throw: fault });
+        const failures = { [row]: before, 'author-error': 7 };
+        const line = await harness.deliver({ reason: 'retry', attempt: before + 8, failures });
+        assert.deepEqual([line['branch'], line['disposition']], [row, 'requeue']);
+        assert.equal(harness.condition('Ready')?.['status'], before < 2 ? undefined : 'False');
+      });
+    }
   }
 
   it('is never shown for the API server’s own troubles, also where the author’s read met them', async () => {
     const harness = failing(({ read }) => read(configMaps, { namespace: 'x', name: 'y' }));
     harness.east.fault({ verb: 'get', name: 'y' }, { throw: new TransientError('server-error', 'down') }, 9);
-    const line = await harness.deliver({ reason: 'retry', attempt: 9 });
+    const line = await harness.deliver({ reason: 'retry', attempt: 9, failures: { transient: 8 } });
     assert.equal(line['branch'], 'transient');
     assert.equal(harness.condition('Ready'), undefined);
   });
@@ -147,6 +156,50 @@ describe('a failure on the object', () => {
     assert.equal(harness.condition('Ready'), undefined);
     assert.equal(harness.east.requestsOf('applyStatus').length, 1);
     assert.equal(harness.queue.envelopes(QUEUE_URLS.live).length, 1);
+  });
+
+  it('of a letter is shown although foreign fields moved, after one more read', async () => {
+    const harness = failing(throws(new TerminalError('no-such-plan', 'choose another plan')));
+    harness.east.fault({ verb: 'applyStatus' }, { first: () => void harness.label('x') });
+    assert.equal((await harness.deliver({ reason: 'created' }))['disposition'], 'dead-letter');
+    assert.deepEqual([harness.condition('Ready')?.['status'], harness.condition('Stalled')?.['status']], ['False', 'True']);
+    assert.equal(harness.east.requestsOf('applyStatus').length, 2);
+  });
+
+  it('of a letter is not shown for a newer generation or another object', async () => {
+    for (const first of [
+      (at: Harness) => void at.setConfig(['two']),
+      (at: Harness) => {
+        at.east.delete(widgets, { name: 'a' });
+        at.createWidget();
+      },
+    ]) {
+      const harness = failing(throws(new TerminalError('no-such-plan', 'choose another plan')));
+      harness.east.fault({ verb: 'applyStatus' }, { first: () => first(harness) });
+      assert.equal((await harness.deliver({ reason: 'created' }))['disposition'], 'dead-letter');
+      assert.deepEqual(harness.status(), {});
+    }
+  });
+
+  it('of a letter for a run that was overtaken is shown for the generation that is there', async () => {
+    const harness = failing(({ object }) => planFor(object));
+    harness.east.fault({ verb: 'applyStatus' }, { first: () => void harness.setConfig(['two']) });
+    const line = await harness.deliver({ reason: 'retry', mustRun: true, attempt: 20 });
+    assert.deepEqual([line['branch'], line['disposition']], ['overtaken-newer-spec', 'dead-letter']);
+    assert.equal(harness.condition('Ready')?.['reason'], 'Overtaken');
+    assert.equal(harness.condition('Stalled')?.['observedGeneration'], 2);
+  });
+
+  it('of a letter for a run that was overtaken by another object is not shown on that one', async () => {
+    const harness = failing(({ object }) => planFor(object));
+    const first = (): void => {
+      harness.east.delete(widgets, { name: 'a' });
+      harness.createWidget();
+    };
+    harness.east.fault({ verb: 'applyStatus' }, { first });
+    const line = await harness.deliver({ reason: 'retry', mustRun: true, attempt: 20 });
+    assert.deepEqual([line['branch'], line['disposition']], ['overtaken-replacement', 'dead-letter']);
+    assert.deepEqual(harness.status(), {});
   });
 
   it('writes nothing new when the same failure comes again', async () => {

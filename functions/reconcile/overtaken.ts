@@ -1,0 +1,41 @@
+/** Whether a run still acted on what is there: its object as it was read, compared with the object as it is now. */
+import { type Outcome, type OvertakenBy, outcomeOf } from '../core/outcome.ts';
+import type { KubernetesObject } from '../core/reconciler.ts';
+import { isSameOwnStatus, ownStatusOf } from '../core/status.ts';
+import { untilAborted } from './abort.ts';
+import type { RunReport } from './process.ts';
+
+/** What has happened to the object since it was read; `foreign-fields`: nothing that the run rests on. */
+export function compareWithRead(read: KubernetesObject, found: KubernetesObject): OvertakenBy {
+  if (found.metadata.uid !== read.metadata.uid) return 'replacement';
+  if (found.metadata.generation !== read.metadata.generation) return 'newer-spec';
+  if (found.metadata.deletionTimestamp !== read.metadata.deletionTimestamp) return 'newer-spec';
+  return isSameOwnStatus(ownStatusOf(read), ownStatusOf(found)) ? 'foreign-fields' : 'newer-run';
+}
+
+/** The outcome of a run that was overtaken, with what was found. */
+export function overtaken(by: OvertakenBy, { metadata }: KubernetesObject): Outcome {
+  const { uid, resourceVersion, generation } = metadata;
+  return { kind: 'overtaken', by, uid, resourceVersion, ...(generation === undefined ? {} : { generation }) };
+}
+
+/**
+ * What a run that is to be given up came to instead, or undefined where its letter stands. A run that wrote and never came to
+ * its confirm may have been overtaken without noticing: what it left behind is then nobody's any more, and a letter would leave
+ * it there. Where that cannot be learned, the failure to learn it is the outcome.
+ */
+export async function outcomeInsteadOfLetter(
+  { outcome, wrote, context }: RunReport,
+  signal: AbortSignal,
+): Promise<Pick<RunReport, 'outcome' | 'isApiServerError'> | undefined> {
+  if (!wrote || context === undefined || outcome.kind === 'overtaken') return undefined;
+  const { client, reconciler, run, object } = context;
+  try {
+    const found = await untilAborted(signal, client.get(reconciler.resource, run.key));
+    if (found === undefined) return { outcome: { kind: 'finished', branch: 'gone' }, isApiServerError: false };
+    const by = compareWithRead(object, found);
+    return by === 'foreign-fields' ? undefined : { outcome: overtaken(by, found), isApiServerError: false };
+  } catch (error) {
+    return { outcome: outcomeOf(error, 'read'), isApiServerError: client.isOwnError(error) };
+  }
+}
