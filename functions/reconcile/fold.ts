@@ -23,8 +23,9 @@ export interface ObjectRun {
 
 /**
  * One run an object, in the order of each object's first record. Of several records the newest resourceVersion counts, a
- * deletion leads over all other reasons, a retry over none; mustRun and redelivery by OR, the earliest firstSeenAt, the
- * smallest attempt, the live lane over the bulk one; fields that this release does not know come from the newest.
+ * deletion leads over all other reasons, a retry over none; mustRun and redelivery by OR, the live lane over the bulk one;
+ * fields that this release does not know come from the newest. The budget is that of the newest generation, since each
+ * generation has its own: of its records the earliest firstSeenAt and the smallest attempt, with their failures and history.
  *
  * A record that is not due yet is never folded into one that is: it would be acknowledged with that run, and what it
  * waits for would be lost.
@@ -57,17 +58,20 @@ function foldGroup(records: readonly WorkRecord[]): ObjectRun {
   const oldestFirst = records.map((record) => record.envelope).sort(byAge);
   const newest = oldestFirst.at(-1) as Envelope;
   const all = oldestFirst.map((envelope) => envelope.data);
-  const first = all.reduce((a, b) => (Date.parse(b.firstSeenAt) < Date.parse(a.firstSeenAt) ? b : a));
+  const ofBudget = ofNewestGeneration(all, newest.data);
+  const first = ofBudget.reduce((a, b) => (Date.parse(b.firstSeenAt) < Date.parse(a.firstSeenAt) ? b : a));
   const redelivered = records.some((record) => record.receipt.redelivered);
-  const history = foldHistory(all);
+  const history = foldHistory(ofBudget);
+  const counted = ofBudget.findLast((one) => one.failures !== undefined);
   const data: EnvelopeData = {
-    ...withoutEvidence(Object.assign({}, ...all)),
+    ...withoutEvidenceAndBudget(Object.assign({}, ...all)),
     reason: leadingReason(all),
     mustRun: redelivered || all.some((one) => one.mustRun),
-    attempt: Math.min(...all.map((one) => one.attempt)),
+    attempt: Math.min(...ofBudget.map((one) => one.attempt)),
     firstSeenAt: first.firstSeenAt,
     ...pick(newest.data, 'uid', 'resourceVersion', 'generation', 'notBefore'),
     ...pick(first, 'heldSeconds'),
+    ...(counted === undefined ? {} : pick(counted, 'failures')),
     ...(history.length === 0 ? {} : { history }),
   };
   return {
@@ -81,9 +85,20 @@ function foldGroup(records: readonly WorkRecord[]): ObjectRun {
   };
 }
 
-/** Fields that belong together and must come from one record, or would make up an object that never was. */
-function withoutEvidence(merged: EnvelopeData): EnvelopeData {
-  const { uid: _uid, resourceVersion: _rv, generation: _generation, notBefore: _notBefore, heldSeconds: _held, ...rest } = merged;
+/**
+ * The records that are about the newest generation of the object that is there. One without a uid or without a generation may
+ * be, so it counts.
+ */
+function ofNewestGeneration(all: readonly EnvelopeData[], newest: EnvelopeData): readonly EnvelopeData[] {
+  const same = all.filter(({ uid = newest.uid }) => newest.uid === undefined || uid === newest.uid);
+  const latest = Math.max(...same.map(({ generation = 0 }) => generation));
+  return same.filter(({ generation = latest }) => generation === latest);
+}
+
+/** Fields that belong together and must come from one record, or would make up an object or a history that never was. */
+function withoutEvidenceAndBudget(merged: EnvelopeData): EnvelopeData {
+  const { uid: _uid, resourceVersion: _rv, generation: _generation, notBefore: _notBefore, ...others } = merged;
+  const { heldSeconds: _held, failures: _failures, history: _history, ...rest } = others;
   return rest as EnvelopeData;
 }
 

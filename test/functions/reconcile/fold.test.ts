@@ -108,6 +108,54 @@ describe('foldRecords', () => {
     });
   }
 
+  const failed = (attempt: number) => ({ attempt, at: at(attempt), code: 'x' });
+  const old = { generation: 2, resourceVersion: '5', reason: 'retry', attempt: 1, firstSeenAt: at(-20_000), heldSeconds: 9 } as const;
+  const spent = { ...old, history: [failed(1)], failures: { transient: 30 } };
+  const budgets: { name: string; records: Partial<EnvelopeData>[]; expect: Partial<EnvelopeData> }[] = [
+    {
+      name: 'a new generation, whatever a retry of an older one has used up',
+      records: [spent, { generation: 3, resourceVersion: '9', firstSeenAt: at(0) }],
+      expect: { attempt: 1, firstSeenAt: at(0), heldSeconds: undefined, history: undefined, failures: undefined },
+    },
+    {
+      name: 'the newest generation that was tried, although an older one has attempts to spare',
+      records: [
+        { generation: 2, resourceVersion: '5', attempt: 1 },
+        { ...spent, generation: 3, resourceVersion: '9', attempt: 8, failures: { 'author-error': 7 } },
+      ],
+      expect: { attempt: 8, firstSeenAt: old.firstSeenAt, heldSeconds: 9, history: [failed(1)], failures: { 'author-error': 7 } },
+    },
+    {
+      name: 'the newest generation, also where its record has no resourceVersion',
+      records: [spent, { generation: 3, resourceVersion: undefined, firstSeenAt: at(0) }],
+      expect: { firstSeenAt: at(0), failures: undefined, resourceVersion: '5', generation: 2 },
+    },
+    {
+      name: 'the object that is there, not the one of its name before it',
+      records: [
+        { ...spent, generation: 7, uid: 'uid-0' },
+        { generation: 1, uid: 'uid-1', resourceVersion: '9', firstSeenAt: at(0) },
+      ],
+      expect: { firstSeenAt: at(0), history: undefined, failures: undefined },
+    },
+    {
+      name: 'records without generation as well',
+      records: [
+        { ...spent, generation: undefined },
+        { generation: 3, resourceVersion: '9', attempt: 2, firstSeenAt: at(0) },
+      ],
+      expect: { attempt: 1, firstSeenAt: old.firstSeenAt, heldSeconds: 9, history: [failed(1)], failures: { transient: 30 } },
+    },
+  ];
+  for (const { name, records, expect } of budgets) {
+    it(`counts the budget of ${name}, in either order`, () => {
+      for (const order of [records, records.toReversed()]) {
+        const { data } = foldOne(...order.map((over) => workOf(over)));
+        for (const [field, value] of Object.entries(expect)) assert.deepEqual(data[field], value, field);
+      }
+    });
+  }
+
   it('is redelivered, and so mustRun, when one record is', () => {
     const run = foldOne(workOf(), workOf({}, { receiveCount: '2' }));
     assert.equal(run.redelivered, true);
@@ -125,7 +173,6 @@ describe('foldRecords', () => {
   });
 
   it('joins the histories, each attempt once, oldest first, the last ten', () => {
-    const failed = (attempt: number) => ({ attempt, at: at(attempt), code: 'x' });
     const early = [1, 2, 3, 4, 5, 6, 7, 8].map(failed);
     const late = [7, 8, 9, 10, 11, 12].map(failed);
     assert.deepEqual(
