@@ -20,6 +20,8 @@ export interface RunFacts {
   readonly wrote: boolean;
   /** Left out where nothing was read. */
   readonly seen?: Seen | undefined;
+  /** True if no server has reached the message's resourceVersion: it is one of a lost history, and no measure of what is newer. */
+  readonly isPositionLost?: boolean;
 }
 
 /**
@@ -70,7 +72,7 @@ function retry(data: EnvelopeData, outcome: Outcome, row: RetryRow, requeue: Req
   const isAttempt = requeue.attempt > attempt;
   return {
     ...rest,
-    ...newest(data, outcome, run.seen),
+    ...newest(data, outcome, run),
     reason: 'retry',
     mustRun: data.mustRun || run.wrote || outcome.kind === 'overtaken',
     attempt: requeue.attempt,
@@ -86,7 +88,7 @@ function wakeUp(data: EnvelopeData, requeue: Requeue, run: RunFacts): EnvelopeDa
   const due = wholeSeconds(requeue.notBefore ?? run.now);
   return {
     ...rest,
-    ...newest(data, undefined, run.seen),
+    ...newest(data, undefined, run),
     reason: 'requeue',
     mustRun: true,
     attempt: 1,
@@ -100,9 +102,9 @@ function wakeUp(data: EnvelopeData, requeue: Requeue, run: RunFacts): EnvelopeDa
  * uid, resourceVersion and generation as last seen; what an overtaken run found counts more than what it had read before.
  * undefined where nobody knows, which is left out of the JSON.
  */
-function newest(data: EnvelopeData, outcome: Outcome | undefined, seen: Seen = {}): Seen {
+function newest(data: EnvelopeData, outcome: Outcome | undefined, { seen = {}, isPositionLost = false }: RunFacts): Seen {
   const found: Seen = outcome?.kind === 'overtaken' ? outcome : {};
-  const versions = [data.resourceVersion, seen.resourceVersion, found.resourceVersion];
+  const versions = [isPositionLost ? undefined : data.resourceVersion, seen.resourceVersion, found.resourceVersion];
   // After a restore of etcd no server reaches this version again: the next run reads the newest there is.
   const isBeyond = outcome?.kind === 'transient' && outcome.failure.code === 'resource-version-too-large';
   return {

@@ -44,7 +44,8 @@ export function effectOfRun(run: ObjectRun, report: RunReport, disposition: Disp
     case 'fail-item':
       return { kind: 'fail' };
     case 'requeue': {
-      const facts = { now, lane: run.lane, wrote: report.wrote, ...(seen === undefined ? {} : { seen }) };
+      const { wrote, isPositionLost } = report;
+      const facts = { now, lane: run.lane, wrote, isPositionLost, ...(seen === undefined ? {} : { seen }) };
       const data = nextEnvelopeData(run.data, report.outcome, disposition, facts);
       return sendTo(queueUrls[data.lane ?? run.lane], bodyOf(data), disposition.delaySeconds, run.key.cluster);
     }

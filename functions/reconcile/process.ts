@@ -43,6 +43,8 @@ export interface RunReport {
   readonly client: RunClient | undefined;
   /** The run had sent a write when it ended, whatever became of it; what is written afterwards to show a failure does not count. */
   readonly wrote: boolean;
+  /** No server has reached the resourceVersion of the message: etcd was restored, and the object was read as it is instead. */
+  readonly isPositionLost: boolean;
   /** The status that was confirmed; undefined where none was. */
   readonly status: OwnStatus | undefined;
   /** Reads that conflicts at the confirm have cost. */
@@ -70,12 +72,14 @@ async function reconcileObject(context: RunContext): Promise<RunReport> {
   const { run, client, reconciler, signal, now } = context;
   let stage: Stage = 'read';
   let seen: ObjectContext | undefined;
+  let isPositionLost = false;
   const report = (result: Pick<RunReport, 'outcome'> & Partial<RunReport>): RunReport => ({
-    ...{ stage, isApiServerError: false, context: seen, client, wrote: client.wrote, status: undefined, rereadCount: 0 },
+    ...{ stage, isApiServerError: false, context: seen, client, wrote: client.wrote, isPositionLost, status: undefined, rereadCount: 0 },
     ...result,
   });
   const steps = async (): Promise<RunReport> => {
-    const object = await readObject(context);
+    const { object, ...position } = await readObject(context);
+    isPositionLost = position.isPositionLost;
     if (object !== undefined) seen = { ...context, object };
     const branch = endsHere(run, object, reconciler.revision);
     if (seen === undefined || branch !== undefined) return report({ outcome: { kind: 'finished', branch: branch ?? 'gone' } });
@@ -125,6 +129,7 @@ function early(outcome: Outcome): RunReport {
     context: undefined,
     client: undefined,
     wrote: false,
+    isPositionLost: false,
     status: undefined,
     rereadCount: 0,
   };

@@ -32,14 +32,25 @@ export async function readNotOlderThan<Result>(
   return read(undefined);
 }
 
+/** The object as it was read, and whether the position that the envelope names will never come. */
+export interface ReadAnswer {
+  readonly object: KubernetesObject | undefined;
+  readonly isPositionLost: boolean;
+}
+
 /**
  * The object as it is now, or undefined. Not older than the envelope says; the newest where a record was received more than
  * once, because the run that died may have known more than its envelope.
  */
-export function readObject(context: RunContext): Promise<KubernetesObject | undefined> {
+export async function readObject(context: RunContext): Promise<ReadAnswer> {
   const { run, reconciler, client } = context;
   const known = run.redelivered ? undefined : run.data.resourceVersion;
-  return readNotOlderThan(context, known, (resourceVersion) => client.get(reconciler.resource, run.key, { resourceVersion }));
+  let asked = known;
+  const object = await readNotOlderThan(context, known, (resourceVersion) => {
+    asked = resourceVersion;
+    return client.get(reconciler.resource, run.key, { resourceVersion });
+  });
+  return { object, isPositionLost: asked !== known };
 }
 
 function isBehind(error: unknown): error is TransientError {

@@ -84,6 +84,15 @@ describe('nextEnvelopeData after a failure', () => {
     assert.equal(decodeEnvelope(encode(next)).kind, 'reconcile');
   });
 
+  it('forgets a version of a lost history once the run has read a newer one, however low', () => {
+    const seen = { uid: 'uid-1', resourceVersion: '40', generation: 1 };
+    const next = nextEnvelopeData(exampleData({ resourceVersion: '1000' }), transient, requeue, facts({ seen, isPositionLost: true }));
+    assert.equal(next.resourceVersion, '40');
+    const found: Outcome = { ...overtaken, resourceVersion: '45' };
+    const later = nextEnvelopeData(exampleData({ resourceVersion: '1000' }), found, requeue, facts({ seen, isPositionLost: true }));
+    assert.equal(later.resourceVersion, '45');
+  });
+
   it('counts no attempt for foreign fields, and does not fill the history with them', () => {
     const outcome: Outcome = { kind: 'overtaken', by: 'foreign-fields' };
     const next = nextEnvelopeData(exampleData(), outcome, { ...requeue, attempt: 1 }, facts());

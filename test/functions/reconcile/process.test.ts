@@ -236,6 +236,19 @@ describe('reading', () => {
     assert.equal((await harness.deliver({ resourceVersion: '999999999999999999999' }))['branch'], 'settled');
   });
 
+  it('carries the version that is there on, once the one of the message was lost with a restore of etcd', async () => {
+    const harness = new Harness();
+    harness.createWidget();
+    harness.author = () => {
+      throw new Error('boom');
+    };
+    const { resourceVersion } = harness.widget()?.metadata ?? {};
+    await harness.deliver({ reason: 'created', resourceVersion: '999999999' });
+    assert.equal(harness.queue.envelopes(QUEUE_URLS.live)[0]?.data.resourceVersion, resourceVersion);
+    harness.takeRequests();
+    assert.equal((await harness.redeliver())['durationMs'], 0);
+  });
+
   it('sends a failed read again, with the wait that the server asked for', async () => {
     const harness = await settled();
     harness.east.fault({ verb: 'get' }, { throw: new TransientError('throttled', 'too many', { retryAfterSeconds: 77 }) });
