@@ -92,14 +92,16 @@ function subset(fields: FieldSet, key: string): FieldSet {
 /**
  * True if the CRD in the cluster keeps `status.conditions` as one value instead of a map keyed by type: an apply of our conditions
  * would then erase those of other managers. Seen from managedFields, where such a list has one owner and no items; a kind
- * whose conditions nobody wrote yet cannot be told, and has none to lose.
+ * whose conditions nobody wrote yet cannot be told, and has none to lose. An Update that wrote an empty list owns it whole even in a map,
+ * so items that anybody owns are the better proof.
  */
 export function hasAtomicConditions(object: KubernetesObject): boolean {
   const status = object['status'];
   const conditions = isJsonObject(status) ? status['conditions'] : undefined;
   if (!Array.isArray(conditions) || conditions.length === 0) return false;
-  return statusFields(object.metadata, () => true).some((fields) => {
-    const owned = fields['f:conditions'];
-    return isJsonObject(owned) && Object.keys(owned).length === 0;
-  });
+  const owned = statusFields(object.metadata, () => true)
+    .map((fields) => fields['f:conditions'])
+    .filter(isJsonObject)
+    .map((fields) => Object.keys(fields));
+  return owned.some((keys) => keys.length === 0) && !owned.flat().some((key) => key.startsWith('k:'));
 }

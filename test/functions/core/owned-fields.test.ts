@@ -103,6 +103,16 @@ describe('hasAtomicConditions', () => {
     const entry = owner({ 'f:conditions': {} }, { manager: 'other', operation: 'Update' });
     assert.equal(hasAtomicConditions(withStatus({ conditions }, entry)), true);
   });
+  it('is false where somebody owns items of the list, although another wrote an empty one', () => {
+    const empty = owner({ 'f:conditions': {} }, { manager: 'other', operation: 'Update' });
+    const ours = owner({ 'f:conditions': { 'k:{"type":"Ready"}': { '.': {}, 'f:type': {}, 'f:status': {} } } });
+    for (const entries of [
+      [empty, ours],
+      [ours, empty],
+    ]) {
+      assert.equal(hasAtomicConditions(withStatus({ conditions }, ...entries)), false);
+    }
+  });
   it('is false while there are no conditions to lose', () => {
     assert.equal(hasAtomicConditions(withStatus({ conditions: [] }, owner({ 'f:conditions': {} }))), false);
     assert.equal(hasAtomicConditions(ticketOf()), false);
