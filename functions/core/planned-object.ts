@@ -1,4 +1,5 @@
 /** One child of a Plan, checked for its form: kind, place, name, labels, and that it is plain JSON. */
+import { byteSize } from '../../events/envelope.ts';
 import { RESERVED_PREFIX } from '../../events/labels.ts';
 import { apiVersionOf, groupKind, isDnsLabel, type ResourceType } from '../../events/resource.ts';
 import { cutText } from './errors.ts';
@@ -26,7 +27,7 @@ export interface RefusedObject {
 const METADATA_FIELDS = ['name', 'namespace', 'labels', 'annotations'];
 
 /** The API server's limit for all annotations of an object together, in bytes; ours fit into what this leaves of 256 KiB. */
-const ANNOTATIONS_MAX_CHARACTERS = 250_000;
+const ANNOTATIONS_MAX_BYTES = 250_000;
 
 /** The child as a copy that nobody else holds, or why it is refused. Never throws. */
 export function checkPlannedObject(planned: unknown, owns: readonly ResourceType[]): CheckedObject | RefusedObject {
@@ -102,6 +103,6 @@ function labelsFault(labels: unknown): Fault | undefined {
 
 function annotationsFault(annotations: unknown): Fault | undefined {
   const texts = Object.entries((annotations ?? {}) as Record<string, string>).flat();
-  const size = texts.reduce((sum, text) => sum + text.length, 0);
-  return size > ANNOTATIONS_MAX_CHARACTERS ? { field: 'annotations', problem: 'are over 250,000 characters together' } : undefined;
+  const size = texts.reduce((sum, text) => sum + byteSize(text), 0);
+  return size > ANNOTATIONS_MAX_BYTES ? { field: 'annotations', problem: 'are over 250,000 bytes together' } : undefined;
 }

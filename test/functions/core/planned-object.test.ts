@@ -97,7 +97,13 @@ describe('checkPlannedObject', () => {
       name: 'annotations over the limit',
       planned: withMetadata({ annotations: { a: 'x'.repeat(250_000) } }),
       field: 'metadata.annotations',
-      says: /250,000/,
+      says: /250,000 bytes/,
+    },
+    {
+      name: 'annotations over the limit in bytes only',
+      planned: withMetadata({ annotations: { a: '€'.repeat(90_000) } }),
+      field: 'metadata.annotations',
+      says: /250,000 bytes/,
     },
     {
       name: 'NaN deep inside',
