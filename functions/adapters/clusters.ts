@@ -4,6 +4,7 @@ import { basename, dirname, resolve } from 'node:path';
 import { load, YAMLException } from 'js-yaml';
 import * as z from 'zod';
 import { type ClusterName, isDnsLabel } from '../../events/resource.ts';
+import { closestName } from '../core/closest-name.ts';
 import { ConfigError } from '../core/errors.ts';
 import { createKubernetesClient, type KubernetesClientOptions } from './kubernetes/client.ts';
 import type { KubeConfigSource } from './kubernetes/kube-config.ts';
@@ -26,6 +27,8 @@ const REMOTE = /^(ssm|secretsmanager):/;
 const text = z.string().min(1);
 const fileEntry = z.strictObject({ name: text, kubeconfig: text, context: text.optional() });
 const inClusterEntry = z.strictObject({ name: text, inCluster: z.literal(true) });
+/** A key further away than this from every known one is no slip of the pen. */
+const HINT_MAX_EDITS = 3;
 const registryKeys = ['clusters'];
 const entryKeys = ['name', 'kubeconfig', 'context', 'inCluster'];
 
@@ -119,22 +122,9 @@ function parseEntry(raw: unknown, fail: (what: string) => never): z.infer<typeof
 }
 
 function unknownKey(key: string, known: readonly string[]): string {
-  const nearest = known.map((candidate) => ({ candidate, edits: editDistance(key, candidate) })).sort((a, b) => a.edits - b.edits)[0];
-  const hint = nearest !== undefined && nearest.edits <= 3 ? `did you mean ${nearest.candidate}?` : `known: ${known.join(', ')}`;
+  const nearest = closestName(key, known, HINT_MAX_EDITS);
+  const hint = nearest === undefined ? `known: ${known.join(', ')}` : `did you mean ${nearest}?`;
   return `unknown key ${key}; ${hint}`;
-}
-
-/** Levenshtein distance, letter case apart. */
-function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, at) => at);
-  for (const [i, left] of [...a.toLowerCase()].entries()) {
-    const next = [i + 1];
-    for (const [j, right] of [...b.toLowerCase()].entries()) {
-      next.push(Math.min((row[j] ?? 0) + (left === right ? 0 : 1), (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row.at(-1) ?? 0;
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

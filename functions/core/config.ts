@@ -3,6 +3,7 @@
  * nothing starts with a guess.
  */
 import type * as z from 'zod';
+import { closestName } from './closest-name.ts';
 import type { Budgets } from './disposition.ts';
 import { ConfigError, cutText } from './errors.ts';
 import { NO_CREDENTIALS, queueNameOf, SETTINGS, type SettingName, type Unit, VARIABLES, variableOf } from './settings.ts';
@@ -70,26 +71,7 @@ function describe(name: string, text: string, message: string): string {
 function unknownVariables(env: Environment): string[] {
   const known = VARIABLES.map(({ name }) => name);
   const unknown = Object.keys(env).filter((name) => name.startsWith('DOGWATCH_') && env[name] !== undefined && !known.includes(name));
-  return unknown.sort().map((name) => `${cutText(name, 100)} is no variable of ours: did you mean ${closest(name, known)}?`);
-}
-
-function closest(name: string, known: readonly string[]): string {
-  const byDistance = known.map((candidate) => ({ candidate, distance: editDistance(name, candidate) }));
-  return byDistance.reduce((best, next) => (next.distance < best.distance ? next : best)).candidate;
-}
-
-/** Levenshtein's distance: insertions, deletions and substitutions that make `b` of `a`. */
-function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, column) => column);
-  for (let i = 1; i <= a.length; i += 1) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j += 1) {
-      const substituted = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(substituted, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
+  return unknown.sort().map((name) => `${cutText(name, 100)} is no variable of ours: did you mean ${closestName(name, known)}?`);
 }
 
 interface CrossCheck {
