@@ -3,13 +3,15 @@
  * SQS, with ReportBatchItemFailures on.
  *
  * - At most `maximumConcurrency` batches are at the function; a message is received only when there is room for it.
- * - What failed stays as it is and comes again when its visibility ends; that is all the retrying there is.
+ * - What failed stays as it is and comes again when its visibility ends; that is all the retrying there is. So does what was
+ *   throttled, where a mapping's maximum concurrency is above what the function may use: no code ran, but the receive counts, and
+ *   enough of these make a dead letter that no function ever saw.
  * - At the end the last poll is not cut off, for endpoints hand the next message to a poll that nobody waits for: it ends by
- *   itself, running batches end, then `run` resolves.
+ *   itself, what it found is handed out, running batches end, then `run` resolves.
  *
- * Left out: the batching window, filters, throttles, the slow start of Lambda's pollers.
+ * Left out: filters, the slow start of Lambda's pollers and that they slow down when they are throttled.
  */
-import { DeleteMessageBatchCommand, GetQueueAttributesCommand, type Message, type SQSClient } from '@aws-sdk/client-sqs';
+import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { SQSEvent, SQSRecord } from 'aws-lambda';
 import { type Clock, systemClock } from '../../../functions/adapters/clock.ts';
 import type { Log } from '../../../functions/adapters/telemetry.ts';
@@ -17,11 +19,10 @@ import { ConfigError, cutText } from '../../../functions/core/errors.ts';
 import type { InvokeOptions } from '../function-host/environment.ts';
 import type { InvocationResult } from '../function-host/invocation.ts';
 import type { Receiver } from '../receive.ts';
+import { createGatherer } from './gatherer.ts';
 import { type FailedIds, failedIds } from './partial-batch.ts';
+import { checkVisibility, deleteRecords, factsOf } from './queue-calls.ts';
 import { recordOf } from './record.ts';
-
-/** Longest wait of a poll: what the end has to wait for. */
-const POLL_WAIT_SECONDS = 1;
 
 /** After a receive that failed: 1 s, doubling to this. */
 const BACKOFF_MAX_MS = 30_000;
@@ -39,13 +40,15 @@ export interface EventSourceOptions {
   readonly queueUrl: string;
   readonly queueArn: string;
   readonly pool: EventFunction;
-  /** 1 to 10; 10 if left out. Above 10 Lambda wants a batching window. */
+  /** 1 to 10,000; 10 if left out. Above 10 only with a window. */
   readonly batchSize?: number;
+  /** How long a batch may gather, from its first message: 0 to 300; 0 if left out. */
+  readonly windowSeconds?: number;
   /** Batches at the function at the same time; 1 or more. */
   readonly maximumConcurrency: number;
   readonly log: Log;
   readonly clock?: Clock;
-  /** Told of every batch after the function answered and before anything is deleted. */
+  /** Told of every batch after the function answered, or did not take it, and before anything is deleted. */
   readonly onBatch?: (batch: FinishedBatch) => void;
 }
 
@@ -62,15 +65,15 @@ export interface EventSource {
    * @throws ConfigError `visibility-too-short` before anything is received, where Lambda would refuse the mapping
    */
   run(signal: AbortSignal): Promise<void>;
-  /** `running`: batches at the function. `emptyPolls`: polls in a row that found nothing. */
+  /** `running`: batches at the function. `emptyPolls`: polls in a row that found nothing; 0 while a batch gathers. */
   idle(): { readonly running: number; readonly emptyPolls: number };
 }
 
-/** @throws RangeError for a batch size or concurrency out of its bounds */
+/** @throws RangeError for a batch size, window or concurrency that Lambda would refuse (but here, a concurrency of 1 is allowed) */
 export function createEventSource(options: EventSourceOptions): EventSource {
-  const { receiver, pool, queueUrl, maximumConcurrency, log, batchSize = 10, clock = systemClock } = options;
-  if (!Number.isInteger(batchSize) || batchSize < 1 || batchSize > 10) throw new RangeError('batchSize is a whole number from 1 to 10');
+  const { receiver, pool, queueUrl, queueArn, maximumConcurrency, log, batchSize = 10, windowSeconds = 0, clock = systemClock } = options;
   if (!Number.isInteger(maximumConcurrency) || maximumConcurrency < 1) throw new RangeError('maximumConcurrency is 1 or more');
+  const gatherer = createGatherer({ receiver, toRecord: (message) => recordOf(message, queueArn), batchSize, windowSeconds, clock });
   const running = new Set<Promise<void>>();
   let emptyPolls = 0;
   let fault: { readonly error: unknown } | undefined;
@@ -89,8 +92,8 @@ export function createEventSource(options: EventSourceOptions): EventSource {
     return undefined;
   }
 
-  function begin(messages: readonly Message[]): void {
-    const batch = handleBatch(options, messages)
+  function begin(records: readonly SQSRecord[]): void {
+    const batch = handleBatch(options, records)
       .catch((error: unknown) => {
         fault ??= { error };
       })
@@ -99,18 +102,18 @@ export function createEventSource(options: EventSourceOptions): EventSource {
   }
 
   return {
-    idle: () => ({ running: running.size, emptyPolls }),
+    idle: () => ({ running: running.size, emptyPolls: gatherer.heldCount > 0 ? 0 : emptyPolls }),
     async run(signal) {
-      await persist('attributes', signal, () => checkVisibility(options, pool.timeoutMs));
-      while (!signal.aborted && fault === undefined) {
+      await persist('attributes', signal, () => checkVisibility(options, pool.timeoutMs, windowSeconds));
+      while (fault === undefined && (!signal.aborted || gatherer.heldCount > 0)) {
         if (running.size >= maximumConcurrency) {
           await Promise.race(running);
           continue;
         }
-        const request = { max: batchSize, waitSeconds: POLL_WAIT_SECONDS };
-        const messages = (await persist('receive', signal, () => receiver.receive(request, signal))) ?? [];
-        emptyPolls = messages.length === 0 ? emptyPolls + 1 : 0;
-        if (messages.length > 0) begin(messages);
+        const next = (): Promise<readonly SQSRecord[]> => gatherer.next(signal);
+        const records = signal.aborted ? await next() : ((await persist('receive', signal, next)) ?? []);
+        emptyPolls = records.length === 0 ? emptyPolls + 1 : 0;
+        if (records.length > 0) begin(records);
       }
       await Promise.all(running);
       if (fault !== undefined) throw fault.error;
@@ -118,30 +121,30 @@ export function createEventSource(options: EventSourceOptions): EventSource {
   };
 }
 
-async function checkVisibility({ client, queueUrl }: EventSourceOptions, timeoutMs: number): Promise<void> {
-  const command = new GetQueueAttributesCommand({ QueueUrl: queueUrl, AttributeNames: ['VisibilityTimeout'] });
-  const visibilitySeconds = Number((await client.send(command)).Attributes?.['VisibilityTimeout']);
-  const timeoutSeconds = timeoutMs / 1000;
-  if (visibilitySeconds >= timeoutSeconds) return;
-  throw new ConfigError(
-    'visibility-too-short',
-    `visibility of ${queueUrl} is ${visibilitySeconds} s, below the function's time-out of ${timeoutSeconds} s; set it to six times that`,
-    { facts: { queueUrl, visibilitySeconds, timeoutSeconds } },
-  );
-}
-
-async function handleBatch(options: EventSourceOptions, messages: readonly Message[]): Promise<void> {
-  const { pool, queueArn, log, onBatch } = options;
-  const records = messages.map((message) => recordOf(message, queueArn));
+async function handleBatch(options: EventSourceOptions, records: readonly SQSRecord[]): Promise<void> {
+  const { pool, queueUrl, log, onBatch } = options;
   // One trace goes on only where it is clear which: Lambda starts another for a batch of several.
   const traceId = records.length === 1 ? records[0]?.attributes.AWSTraceHeader : undefined;
-  const result = await pool.invoke({ Records: records }, { traceId });
-  if (result.kind === 'error')
-    log.warn('function failed; its batch comes again', {
-      errorType: result.error.errorType,
-      errorMessage: cutText(result.error.errorMessage),
-      records: records.length,
-    });
+  const result = await pool.invoke({ Records: [...records] }, { traceId });
+  switch (result.kind) {
+    case 'answer':
+      break;
+    case 'error':
+      log.warn('function failed; its batch comes again', {
+        errorType: result.error.errorType,
+        errorMessage: cutText(result.error.errorMessage),
+        records: records.length,
+      });
+      break;
+    case 'throttled':
+      // On AWS nothing says so but the metric Throttles.
+      log.warn('function was throttled; its batch comes again and the receive counts; lower the maximum concurrency of its queues', {
+        queueUrl,
+        records: records.length,
+        reservedConcurrency: result.reservedConcurrency,
+      });
+      break;
+  }
   const failed = failedIds(result, new Set(records.map(({ messageId }) => messageId)));
   onBatch?.({ records, result, failed });
   if (failed !== 'all')
@@ -149,26 +152,4 @@ async function handleBatch(options: EventSourceOptions, messages: readonly Messa
       options,
       records.filter(({ messageId }) => !failed.has(messageId)),
     );
-}
-
-/** What cannot be deleted comes again, as it may on AWS: the function is made for that. */
-async function deleteRecords({ client, queueUrl, log }: EventSourceOptions, records: readonly SQSRecord[]): Promise<void> {
-  if (records.length === 0) return;
-  const Entries = records.map(({ receiptHandle }, index) => ({ Id: String(index), ReceiptHandle: receiptHandle }));
-  try {
-    const { Failed = [] } = await client.send(new DeleteMessageBatchCommand({ QueueUrl: queueUrl, Entries }));
-    for (const { Id, Code, Message: text } of Failed) {
-      const messageId = records[Number(Id)]?.messageId;
-      log.error('message was not deleted; it comes again', { queueUrl, messageId, code: Code, error: cutText(text ?? '') });
-    }
-  } catch (error) {
-    log.error('messages were not deleted; they come again', { queueUrl, records: records.length, ...factsOf(error) });
-  }
-}
-
-/** Named so that none is the log's own `message`. */
-function factsOf(error: unknown): { readonly code: string; readonly error: string } {
-  if (!(error instanceof Error)) return { code: 'unknown', error: '' };
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
-  return { code, error: cutText(error.message) };
 }

@@ -5,7 +5,7 @@ import type { InvocationResult } from '../function-host/invocation.ts';
 export type FailedIds = ReadonlySet<string> | 'all';
 
 /**
- * - An error (thrown, time-out, an answer that is no JSON): all failed.
+ * - An error (thrown, time-out, an answer that is no JSON), or throttled: all failed.
  * - No answer, null, an empty text, an object without `batchItemFailures` or with null or an empty list there: none failed. A
  *   failure list wrapped in `{ statusCode, body }` or under a misspelt name is such an object: its failures are lost.
  * - A list of ids of this batch: those failed.
@@ -17,7 +17,7 @@ export type FailedIds = ReadonlySet<string> | 'all';
  * @see https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-errorhandling.html, success and failure conditions
  */
 export function failedIds(result: Outcome, ids: ReadonlySet<string>): FailedIds {
-  if (result.kind === 'error') return 'all';
+  if (result.kind !== 'answer') return 'all';
   const { payload } = result;
   if (payload === undefined || payload === null || payload === '') return new Set();
   if (typeof payload !== 'object' || Array.isArray(payload)) return 'all';
@@ -33,4 +33,4 @@ export function failedIds(result: Outcome, ids: ReadonlySet<string>): FailedIds 
   return failed;
 }
 
-type Outcome = { readonly kind: 'error' } | Pick<Extract<InvocationResult, { kind: 'answer' }>, 'kind' | 'payload'>;
+type Outcome = { readonly kind: 'error' | 'throttled' } | Pick<Extract<InvocationResult, { kind: 'answer' }>, 'kind' | 'payload'>;

@@ -10,14 +10,12 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { guardAgainstOrphan } from '../orphan-guard.ts';
 import { childEnvironment, type FunctionSettings, functionArn } from './function-settings.ts';
-import { type FunctionError, type InvocationResult, parseAnswer, parseError } from './invocation.ts';
+import { type FunctionError, type InvocationOutcome, type InvocationResult, parseAnswer, parseError } from './invocation.ts';
 import { forEachLine } from './log-lines.ts';
 import { ANSWER_MAX_BYTES, type Delivery, type RuntimeApi, startRuntimeApi } from './runtime-api.ts';
 
 /** From SIGTERM to SIGKILL when an environment is stopped. */
 const STOP_GRACE_MS = 500;
-
-type Outcome = { readonly kind: 'answer'; readonly payload: unknown } | { readonly kind: 'error'; readonly error: FunctionError };
 
 interface Job {
   readonly requestId: string;
@@ -28,7 +26,7 @@ interface Job {
   startedAtMs?: number;
   durationMs?: number;
   /** Known before the job is settled: an invocation ends when the runtime asks for the next one. */
-  outcome?: Outcome;
+  outcome?: InvocationOutcome;
 }
 
 export interface InvokeOptions {
@@ -137,7 +135,7 @@ export class Environment {
     deliver({ requestId, body, traceId, deadlineMs: Date.now() + timeoutMs, functionArn: functionArn(this.#settings) });
   }
 
-  #settleLater(requestId: string, outcome: Outcome): boolean {
+  #settleLater(requestId: string, outcome: InvocationOutcome): boolean {
     const job = this.#job;
     if (job?.requestId !== requestId || job.outcome !== undefined) return false;
     job.outcome = outcome;
@@ -145,7 +143,7 @@ export class Environment {
     return true;
   }
 
-  #settle(job: Job, outcome: Outcome): void {
+  #settle(job: Job, outcome: InvocationOutcome): void {
     clearTimeout(this.#timer);
     this.#job = undefined;
     const durationMs = job.durationMs ?? (job.startedAtMs === undefined ? 0 : performance.now() - job.startedAtMs);
@@ -167,7 +165,7 @@ export class Environment {
   }
 }
 
-function tooLarge(): Outcome {
+function tooLarge(): InvocationOutcome {
   const errorMessage = `Response payload size exceeded maximum allowed payload size (${ANSWER_MAX_BYTES} bytes).`;
   return { kind: 'error', error: { errorType: 'Function.ResponseSizeTooLarge', errorMessage } };
 }

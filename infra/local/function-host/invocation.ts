@@ -8,8 +8,17 @@ export interface FunctionError {
 }
 
 /** @see failedIds of ../event-source/partial-batch.ts for what a queue makes of it */
-export type InvocationResult = InvocationTiming &
-  ({ readonly kind: 'answer'; readonly payload: unknown } | { readonly kind: 'error'; readonly error: FunctionError });
+export type InvocationResult = InvocationTiming & (InvocationOutcome | Throttled);
+
+export type InvocationOutcome =
+  | { readonly kind: 'answer'; readonly payload: unknown }
+  | { readonly kind: 'error'; readonly error: FunctionError };
+
+/** None of the function's code ran: as many invocations as it may have at once were running. */
+interface Throttled {
+  readonly kind: 'throttled';
+  readonly reservedConcurrency: number;
+}
 
 interface InvocationTiming {
   readonly requestId: string;
@@ -22,7 +31,7 @@ interface InvocationTiming {
 }
 
 /** The answer that the runtime posted. Not JSON is an error of the runtime; nothing at all is null. */
-export function parseAnswer(text: string): { kind: 'answer'; payload: unknown } | { kind: 'error'; error: FunctionError } {
+export function parseAnswer(text: string): InvocationOutcome {
   try {
     return { kind: 'answer', payload: text === '' ? null : JSON.parse(text) };
   } catch {

@@ -1,4 +1,8 @@
-/** The environments of one function: a free warm one first, a new one up to the maximum, else invocations wait their turn. */
+/**
+ * The environments of one function: a free warm one first, a new one up to the maximum, else invocations wait their turn. Or they are
+ * throttled, where a test wants to see what comes of that.
+ */
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -15,6 +19,11 @@ export interface PoolOptions extends Partial<FunctionSettings> {
   readonly artifact: string;
   /** Environments at the same time; 1 or more. */
   readonly maximumConcurrency: number;
+  /**
+   * As the setting of Lambda: while so many invocations run, another one does not wait its turn but is throttled. 0 or more; 0 throttles
+   * all. Left out, or above `maximumConcurrency`: none is.
+   */
+  readonly reservedConcurrency?: number;
 }
 
 export interface Pool {
@@ -27,7 +36,12 @@ export interface Pool {
 }
 
 /** @throws ConfigError `bad-package` when the artifact is absent or cannot be unpacked */
-export function createPool({ artifact, maximumConcurrency, ...options }: PoolOptions): Pool {
+export function createPool({
+  artifact,
+  maximumConcurrency,
+  reservedConcurrency = Number.POSITIVE_INFINITY,
+  ...options
+}: PoolOptions): Pool {
   const settings: FunctionSettings = { ...FUNCTION_DEFAULTS, ...options };
   const code = openArtifact(artifact);
   const free: Environment[] = []; // the most recently used last
@@ -63,6 +77,8 @@ export function createPool({ artifact, maximumConcurrency, ...options }: PoolOpt
     timeoutMs: settings.timeoutMs,
     maximumConcurrency,
     async invoke(event, invokeOptions) {
+      if (!isStopped && taken >= reservedConcurrency)
+        return { kind: 'throttled', reservedConcurrency, requestId: randomUUID(), coldStart: false, initMs: undefined, durationMs: 0 };
       await takePlace();
       try {
         const environment = await takeEnvironment();

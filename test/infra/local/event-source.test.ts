@@ -1,33 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import {
-  GetQueueAttributesCommand,
-  type Message,
-  SendMessageBatchCommand,
-  SendMessageCommand,
-  SetQueueAttributesCommand,
-  type SQSClient,
-} from '@aws-sdk/client-sqs';
+import { type Message, SendMessageCommand, SetQueueAttributesCommand } from '@aws-sdk/client-sqs';
 import type { SQSEvent } from 'aws-lambda';
 import type { Clock } from '../../../functions/adapters/clock.ts';
-import type { Log, LogFields } from '../../../functions/adapters/telemetry.ts';
 import { ConfigError } from '../../../functions/core/errors.ts';
-import { createEventSource, type EventFunction, type EventSource } from '../../../infra/local/event-source/event-source.ts';
 import type { InvocationResult } from '../../../infra/local/function-host/invocation.ts';
-import { createLocalClient, type LocalQueues } from '../../../infra/local/local-queues.ts';
-import { startLocalQueues } from '../../../infra/local/queue.ts';
-import { createReceiver, type Receiver } from '../../../infra/local/receive.ts';
+import type { Receiver } from '../../../infra/local/receive.ts';
+import { answer, functionOf, type Run, type RunOptions, receiverOf, type Scene, startScene, until } from './event-source-scene.ts';
 
-const QUEUES = ['plain', 'partial', 'thrown', 'shape', 'busy', 'lasting', 'short', 'undeletable'];
+const QUEUES = ['plain', 'partial', 'thrown', 'shape', 'busy', 'lasting', 'short', 'undeletable', 'large', 'cut'];
 
-const answer = (payload: unknown): InvocationResult => ({
-  kind: 'answer',
-  payload,
-  requestId: 'r',
-  coldStart: false,
-  initMs: undefined,
-  durationMs: 1,
-});
 const timedOut: InvocationResult = {
   ...answer(null),
   kind: 'error',
@@ -35,82 +17,29 @@ const timedOut: InvocationResult = {
 };
 
 describe('createEventSource', () => {
-  let queues: LocalQueues;
-  let client: SQSClient;
+  let scene: Scene;
 
   before(async () => {
     const dead = { name: 'dead' };
     const work = QUEUES.map((name) => ({ name, visibilitySeconds: 1, deadLetter: { name: 'dead', maxReceiveCount: 2 } }));
-    queues = await startLocalQueues({ queues: [...work, dead] });
-    client = createLocalClient(queues.endpoint);
+    scene = await startScene([...work, dead]);
   });
-  after(async () => {
-    client.destroy();
-    await queues.stop();
-  });
-
-  interface Run {
-    readonly source: EventSource;
-    readonly events: SQSEvent[];
-    readonly lines: { readonly message: string; readonly fields: LogFields }[];
-    readonly done: Promise<void>;
-    stop(): Promise<void>;
-  }
+  after(() => scene?.stop());
 
   function start(
     queue: string,
     invoke: (event: SQSEvent) => InvocationResult | Promise<InvocationResult>,
-    options: { maximumConcurrency?: number; batchSize?: number; receiver?: Receiver; clock?: Clock; timeoutMs?: number } = {},
-  ): Run {
-    const queueUrl = queues.queueUrl(queue);
-    const events: SQSEvent[] = [];
-    const lines: Run['lines'] = [];
-    const write = (message: string, fields: LogFields = {}): unknown => lines.push({ message, fields });
-    const log: Log = { debug: write, info: write, warn: write, error: write };
-    const pool: EventFunction = {
-      timeoutMs: options.timeoutMs ?? 1_000,
-      async invoke(event) {
-        events.push(event);
-        return invoke(event);
-      },
-    };
-    const receiver = options.receiver ?? createReceiver({ client, queueUrl, quirks: queues.quirks });
-    const source = createEventSource({
-      ...{ maximumConcurrency: 2, ...options },
-      ...{ client, queueUrl, queueArn: `arn:aws:sqs:eu-west-1:000000000000:${queue}`, receiver, pool, log },
-    });
-    const end = new AbortController();
-    const done = source.run(end.signal);
-    done.catch(() => undefined); // looked at by the test
-    const stop = (): Promise<void> => {
-      end.abort();
-      return done;
-    };
-    return { source, events, lines, done, stop };
-  }
-
-  const send = (queue: string, bodies: readonly string[]) =>
-    client.send(
-      new SendMessageBatchCommand({
-        QueueUrl: queues.queueUrl(queue),
-        Entries: bodies.map((MessageBody, index) => ({ Id: `e${index}`, MessageBody })),
-      }),
-    );
-
-  /** Messages in any state. */
-  async function depth(queue: string): Promise<number> {
-    const AttributeNames = ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesNotVisible'] as const;
-    const command = new GetQueueAttributesCommand({ QueueUrl: queues.queueUrl(queue), AttributeNames: [...AttributeNames] });
-    const { Attributes = {} } = await client.send(command);
-    return AttributeNames.reduce((sum, name) => sum + Number(Attributes[name]), 0);
+    { timeoutMs, ...options }: RunOptions & { timeoutMs?: number } = {},
+  ): Run & { readonly events: SQSEvent[] } {
+    const pool = functionOf(invoke, timeoutMs);
+    return { ...scene.run(queue, pool, options), events: pool.events };
   }
 
   it('hands every message out once, in batches of at most ten, and deletes them', async () => {
-    for (let batch = 0; batch < 3; batch += 1)
-      await send(
-        'plain',
-        Array.from({ length: 10 }, (_, index) => `${batch}-${index}`),
-      );
+    await scene.send(
+      'plain',
+      Array.from({ length: 30 }, (_, index) => String(index)),
+    );
     const run = start('plain', () => answer({ batchItemFailures: [] }));
     await until(async () => run.source.idle().emptyPolls > 0 && run.source.idle().running === 0);
     await run.stop();
@@ -118,36 +47,88 @@ describe('createEventSource', () => {
     assert.equal(bodies.length, 30);
     assert.equal(new Set(bodies).size, 30);
     assert.ok(run.events.every(({ Records }) => Records.length <= 10));
-    assert.equal(await depth('plain'), 0);
+    assert.equal(await scene.depth('plain'), 0);
   });
 
   it('deletes what succeeded; what failed comes again when its visibility ends, and goes to the dead letters at last', async () => {
-    await send('partial', ['good', 'bad', 'good too']);
+    await scene.send('partial', ['good', 'bad', 'good too']);
     const run = start('partial', ({ Records }) =>
       answer({ batchItemFailures: Records.filter(({ body }) => body === 'bad').map(({ messageId }) => ({ itemIdentifier: messageId })) }),
     );
-    await until(async () => (await depth('dead')) === 1);
+    await until(async () => (await scene.depth('dead')) === 1);
     await run.stop();
     const received = run.events.flatMap(({ Records }) => Records.map(({ body }) => body)).sort();
     assert.deepEqual(received, ['bad', 'bad', 'good', 'good too']);
-    assert.equal(await depth('partial'), 0);
+    assert.equal(await scene.depth('partial'), 0);
   });
 
   it('deletes nothing of a batch whose function failed', async () => {
-    await send('thrown', ['a', 'b']);
+    await scene.send('thrown', ['a', 'b']);
     let calls = 0;
     const run = start('thrown', () => (calls++ === 0 ? timedOut : answer(null)));
     await until(async () => run.events.flatMap(({ Records }) => Records).length >= 4 && run.source.idle().running === 0);
     await run.stop();
-    assert.equal(await depth('thrown'), 0);
+    assert.equal(await scene.depth('thrown'), 0);
     assert.equal(run.lines.find(({ message }) => message.startsWith('function failed'))?.fields['errorType'], 'Sandbox.Timedout');
+  });
+
+  it('gathers for its window, and deletes a batch larger than a batch call of SQS', async () => {
+    await scene.send(
+      'large',
+      Array.from({ length: 25 }, (_, index) => String(index)),
+    );
+    const run = start('large', () => answer(null), { batchSize: 25, windowSeconds: 300 });
+    await until(async () => run.events.length === 1 && run.source.idle().running === 0);
+    await run.stop();
+    assert.equal(run.events[0]?.Records.length, 25);
+    assert.equal(await scene.depth('large'), 0);
+  });
+
+  it('hands out what it had received when it is told to stop, within its maximum', async () => {
+    const body = 'x'.repeat(1_048_576);
+    const message = (id: number): Message => ({ MessageId: String(id), ReceiptHandle: String(id), Body: body });
+    const receiver = receiverOf([Array.from({ length: 10 }, (_, id) => message(id)), [message(10)]]);
+    const waiting: (() => void)[] = [];
+    let most = 0;
+    const run = start(
+      'cut',
+      async () => {
+        await new Promise<void>((done) => {
+          most = Math.max(most, waiting.push(done));
+        });
+        return answer({ batchItemFailures: null, note: 'nothing is deleted that SQS knows' });
+      },
+      { receiver, batchSize: 100, windowSeconds: 300, maximumConcurrency: 1 },
+    );
+    await until(() => waiting.length === 1);
+    const stopped = run.stop();
+    for (let batches = 1; batches <= 2; batches += 1) {
+      await until(() => run.events.length === batches && waiting.length === 1);
+      waiting.pop()?.();
+    }
+    await stopped;
+    assert.equal(most, 1);
+    assert.deepEqual(
+      run.events.map(({ Records }) => Records.map(({ messageId }) => messageId)),
+      [
+        ['0', '1', '2', '3', '4'],
+        ['5', '6', '7', '8', '9'],
+      ],
+    );
+  });
+
+  it('says so where its window and a run do not fit into the visibility', async () => {
+    const run = start('plain', () => answer(null), { windowSeconds: 1 });
+    await until(() => run.lines.length > 0);
+    await run.stop();
+    assert.match(run.lines[0]?.message ?? '', /visibility is shorter than window and time-out/);
   });
 
   it('makes records as Lambda does', async () => {
     const binary = Buffer.from([0, 255]);
-    await client.send(
+    await scene.client.send(
       new SendMessageCommand({
-        QueueUrl: queues.queueUrl('shape'),
+        QueueUrl: scene.queues.queueUrl('shape'),
         MessageBody: 'text',
         MessageGroupId: 'east',
         MessageAttributes: { code: { DataType: 'String', StringValue: 'x' }, raw: { DataType: 'Binary', BinaryValue: binary } },
@@ -178,7 +159,7 @@ describe('createEventSource', () => {
   });
 
   it('has no more batches at the function than its maximum, and uses all of that', async () => {
-    await send(
+    await scene.send(
       'busy',
       Array.from({ length: 6 }, (_, index) => String(index)),
     );
@@ -206,7 +187,7 @@ describe('createEventSource', () => {
   });
 
   it('lets running batches end before it is done', async () => {
-    await send('lasting', ['a']);
+    await scene.send('lasting', ['a']);
     let release: (() => void) | undefined;
     const run = start('lasting', async () => {
       await new Promise<void>((done) => {
@@ -223,15 +204,17 @@ describe('createEventSource', () => {
     assert.equal(isDone, false);
     release?.();
     await stopped;
-    assert.equal(await depth('lasting'), 0);
+    assert.equal(await scene.depth('lasting'), 0);
   });
 
   it('refuses a queue whose visibility is shorter than the time-out, as Lambda does', async () => {
-    await send('short', ['a']);
+    await scene.send('short', ['a']);
     const run = start('short', () => answer(null), { timeoutMs: 1_001 });
     await assert.rejects(run.done, (error) => error instanceof ConfigError && error.code === 'visibility-too-short');
     assert.equal(run.events.length, 0);
-    await client.send(new SetQueueAttributesCommand({ QueueUrl: queues.queueUrl('short'), Attributes: { VisibilityTimeout: '2' } }));
+    await scene.client.send(
+      new SetQueueAttributesCommand({ QueueUrl: scene.queues.queueUrl('short'), Attributes: { VisibilityTimeout: '2' } }),
+    );
     const again = start('short', () => answer(null), { timeoutMs: 1_001 });
     await until(async () => again.events.length === 1);
     await again.stop();
@@ -239,7 +222,7 @@ describe('createEventSource', () => {
 
   it('waits a fault of the queue out, longer each time, and logs it', async () => {
     const sleeps: number[] = [];
-    const clock = { random: () => 0.5, sleep: async (ms: number) => void sleeps.push(ms) } as Clock;
+    const clock = { now: () => new Date(0), random: () => 0.5, sleep: async (ms: number) => void sleeps.push(ms) } as Clock;
     let polls = 0;
     const receiver: Receiver = {
       async receive(_, signal) {
@@ -258,15 +241,7 @@ describe('createEventSource', () => {
 
   it('logs each message that could not be deleted', async () => {
     const message: Message = { MessageId: 'm1', ReceiptHandle: 'not a handle', Body: 'a' };
-    const given = [[message]];
-    const receiver: Receiver = {
-      async receive(_, signal) {
-        const next = given.shift();
-        if (next !== undefined) return next;
-        await new Promise((done) => signal?.addEventListener('abort', done));
-        return [];
-      },
-    };
+    const receiver = receiverOf([[message]]);
     const run = start('undeletable', () => answer(null), { receiver });
     await until(async () => run.lines.length > 0);
     await run.stop();
@@ -274,16 +249,7 @@ describe('createEventSource', () => {
     assert.equal(run.lines[0]?.fields['messageId'], 'm1');
   });
 
-  for (const options of [{ batchSize: 0 }, { batchSize: 11 }, { batchSize: 1.5 }, { maximumConcurrency: 0 }]) {
+  for (const options of [{ batchSize: 0 }, { batchSize: 11 }, { windowSeconds: 301 }, { maximumConcurrency: 0 }]) {
     it(`refuses ${JSON.stringify(options)}`, () => assert.throws(() => start('plain', () => answer(null), options), RangeError));
   }
 });
-
-/** Looks every 10 ms; fails after 10 s. */
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  const endMs = Date.now() + 10_000;
-  while (!(await isSo())) {
-    assert.ok(Date.now() < endMs, 'it did not become so within 10 s');
-    await new Promise((done) => setTimeout(done, 10));
-  }
-}

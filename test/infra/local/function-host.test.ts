@@ -198,6 +198,19 @@ describe('a function in a process of its own', () => {
     assert.equal((await all).filter((result) => result.coldStart).length, 2);
   });
 
+  it('throttles what is above its reserved concurrency: no code runs, and nothing waits', async () => {
+    const host = pool({ maximumConcurrency: 3, reservedConcurrency: 1 });
+    const event = { do: 'meet', file: join(folder, 'reserved-'), until: join(folder, 'reserved') };
+    const running = host.invoke(event);
+    await until(() => readdirSync(folder).some((name) => name.startsWith('reserved-')));
+    const throttled = await host.invoke({ do: 'exit' });
+    assert.deepEqual([throttled.kind, throttled.coldStart, throttled.durationMs], ['throttled', false, 0]);
+    writeFileSync(event.until, '');
+    assert.equal((await running).kind, 'answer');
+    assert.equal(payloadOf<{ count: number }>(await host.invoke({ do: 'count' })).count, 2);
+    assert.equal((await pool({ reservedConcurrency: 0 }).invoke({ do: 'count' })).kind, 'throttled');
+  });
+
   it('unpacks a zip, runs it where no node_modules are, and removes it at the end', async () => {
     const host = pool({ artifact: join(folder, 'index.zip') });
     const env = payloadOf<Record<string, string>>(await host.invoke({ do: 'environment' }));
