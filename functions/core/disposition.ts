@@ -36,7 +36,7 @@ export interface DispositionContext {
 /**
  * - `done`: acknowledge
  * - `requeue`: send the message again with `delaySeconds` (0 to 900), then acknowledge. `attempt` is the next run's.
- *   `notBefore`, in whole seconds, where the wait is longer than one delay. `isHeld`: the delay does not count as age.
+ *   `notBefore`, in whole seconds, where the wait is longer than one delay.
  * - `dead-letter`: send a letter, then acknowledge. `because` says which limit was reached; `refused` is none.
  * - `fail-item`: report the record as failed
  */
@@ -51,7 +51,6 @@ export interface Requeue {
   readonly delaySeconds: number;
   readonly attempt: number;
   readonly notBefore?: Date;
-  readonly isHeld?: boolean;
 }
 
 /** The rows that are tried again: failures of their kind, how long to wait, and what ends it. */
@@ -106,7 +105,6 @@ export function dispose(outcome: Outcome, context: DispositionContext): Disposit
         kind: 'requeue',
         delaySeconds: heldSeconds(outcome.waitSeconds, context.random),
         attempt: whole(context.attempt),
-        isHeld: true,
       };
     case 'not-due':
       return wake(outcome.notBefore, whole(context.attempt), context.now);

@@ -7,7 +7,7 @@
  * not store again: no status loop.
  */
 import { type Condition, type ConditionStamp, conditionsIn, READY, STALLED, sortConditions, stampCondition } from './conditions.ts';
-import { cutText } from './errors.ts';
+import type { Failure } from './outcome.ts';
 import { ownedStatus } from './owned-fields.ts';
 import { canonicalJson, isJsonObject } from './plain-json.ts';
 import type { KubernetesObject, PlannedCondition } from './reconciler.ts';
@@ -15,9 +15,6 @@ import { RESERVED_STATUS_FIELDS } from './resource-definition.ts';
 
 /** Our part of a status: read from an object, or ready to be applied. */
 export type OwnStatus = Readonly<Record<string, unknown>>;
-
-/** The longest message of a failure that enters a status, in characters; the dead letter and the log have more. */
-const FAILURE_MESSAGE_MAX = 1024;
 
 /**
  * Our part of the object's status, by the API server's own account of who wrote what.
@@ -81,7 +78,7 @@ const RECONCILED: PlannedCondition = {
 export interface StatusFailure extends ConditionStamp {
   /** Our part as it was read: {@link ownStatusOf}. It is repeated, since an apply without it would remove it. */
   readonly previous: unknown;
-  readonly failure: { readonly code: string; readonly message: string };
+  readonly failure: Pick<Failure, 'code' | 'message'>;
   /** True once the message is a dead letter. */
   readonly stalled?: boolean;
 }
@@ -95,7 +92,7 @@ export function failureStatus(update: StatusFailure): OwnStatus {
   const previous = isJsonObject(update.previous) ? update.previous : {};
   const before = conditionsIn(previous);
   const reason = reasonOf(update.failure.code);
-  const message = cutText(update.failure.message, FAILURE_MESSAGE_MAX);
+  const { message } = update.failure;
   const written: PlannedCondition[] = [{ type: READY, status: 'False', reason, message }];
   if (update.stalled === true) {
     written.push({ type: STALLED, status: 'True', reason: 'DeadLettered', message: `Given up after ${reason}; see the dead-letter queue` });

@@ -1,4 +1,6 @@
 /** What the object's own status says of the last confirmed run. Anybody may have written it, so nothing about its shape is taken on trust. */
+import { READY } from '../core/conditions.ts';
+import { isJsonObject } from '../core/plain-json.ts';
 import type { KubernetesObject } from '../core/reconciler.ts';
 
 export interface Observed {
@@ -12,7 +14,8 @@ export interface Observed {
 
 /** The facts in `status`, each undefined (revision: 1) where it is absent or of another type. */
 export function observedOf(object: KubernetesObject): Observed {
-  const status = recordOf(object['status']);
+  const { status: read } = object;
+  const status = isJsonObject(read) ? read : {};
   const { observedGeneration, observedRevision, childrenDigest } = status;
   return {
     observedGeneration: typeof observedGeneration === 'number' ? observedGeneration : undefined,
@@ -24,14 +27,10 @@ export function observedOf(object: KubernetesObject): Observed {
 
 /** Condition Ready of a status body, as far as it has the shape of one. */
 export function readyOf(status: unknown): { readonly status: string; readonly reason: string; readonly message: string } | undefined {
-  const { conditions } = recordOf(status);
+  const conditions = isJsonObject(status) ? status['conditions'] : undefined;
   if (!Array.isArray(conditions)) return undefined;
-  const ready = conditions.map(recordOf).find((condition) => condition['type'] === 'Ready');
+  const ready = conditions.filter(isJsonObject).find((condition) => condition['type'] === READY);
   if (ready === undefined || typeof ready['status'] !== 'string') return undefined;
   const text = (value: unknown): string => (typeof value === 'string' ? value : '');
   return { status: ready['status'], reason: text(ready['reason']), message: text(ready['message']) };
-}
-
-function recordOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }

@@ -161,7 +161,7 @@ describe('dispose, budgets', () => {
 describe('dispose, hops', () => {
   it('holds a message behind an open circuit without attempt or age', () => {
     const disposition = dispose({ kind: 'circuit-open', waitSeconds: 40 }, context({ attempt: 3, ageSeconds: 1e9 }));
-    assert.deepEqual(disposition, { kind: 'requeue', delaySeconds: 40, attempt: 3, isHeld: true });
+    assert.deepEqual(disposition, { kind: 'requeue', delaySeconds: 40, attempt: 3 });
   });
 
   it('spreads what was held, and stays within what SQS takes', () => {

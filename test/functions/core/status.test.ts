@@ -144,11 +144,6 @@ describe('failureStatus', () => {
     assert.deepEqual([condition?.type, condition?.reason, condition?.observedGeneration], ['Stalled', 'DeadLettered', 4]);
     assert.deepEqual(typesOf(failureStatus({ previous: stalled, failure, generation: 4, now: LATE })), ['Ready=False']);
   });
-
-  it('cuts a long message', () => {
-    const long = { code: 'x', message: 'é'.repeat(5000) };
-    assert.equal(conditionsOf(failureStatus({ previous: {}, failure: long, generation: 1, now: LATE }))[0]?.message.length, 1024);
-  });
 });
 
 describe('ownStatusOf', () => {
