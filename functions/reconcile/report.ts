@@ -27,6 +27,11 @@ function branchOf(outcome: Outcome): string {
   }
 }
 
+/** Which limit a letter reached; `refused` is none. */
+function becauseOf(disposition: Disposition): LogFields {
+  return disposition.kind === 'dead-letter' ? { because: disposition.because } : {};
+}
+
 /** Writes the line of a run: info for what is as it should be, warn for what will be tried again, error for what needs somebody. */
 export function reportRun(log: Log, { run, report, disposition, acknowledged, durationMs }: SettledRun): void {
   const { outcome, client, context, rereadCount } = report;
@@ -36,6 +41,7 @@ export function reportRun(log: Log, { run, report, disposition, acknowledged, du
     branch: branchOf(outcome),
     disposition: disposition.kind,
     ...(disposition.kind === 'requeue' ? { delaySeconds: disposition.delaySeconds } : {}),
+    ...becauseOf(disposition),
     key: formatResourceKey(run.key),
     uid: context?.object.metadata.uid ?? uid,
     generation: context?.object.metadata.generation ?? generation,
@@ -45,8 +51,8 @@ export function reportRun(log: Log, { run, report, disposition, acknowledged, du
     messageIds: run.messageIds,
     acknowledged,
     durationMs,
-    apiRequests: client?.requestCount ?? 0,
-    ...(rereadCount === 0 ? {} : { rereads: rereadCount }),
+    apiRequestCount: client?.requestCount ?? 0,
+    ...(rereadCount === 0 ? {} : { rereadCount }),
     ...(failure === undefined ? {} : { stage: report.stage, code: failure.code, errorClass: failure.errorClass, error: failure.message }),
   };
   log[levelOf(outcome, disposition)]('record processed', fields);
@@ -58,7 +64,8 @@ export function reportNewer(
 ): void {
   const { messageId, lane } = record.receipt;
   log.warn('record of a newer release', {
-    ...{ branch: 'newer-type', disposition: disposition.kind, type: record.type, lane, messageIds: [messageId], acknowledged },
+    ...{ branch: 'newer-type', disposition: disposition.kind, ...becauseOf(disposition) },
+    ...{ type: record.type, lane, messageIds: [messageId], acknowledged },
   });
 }
 

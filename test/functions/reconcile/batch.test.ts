@@ -361,6 +361,7 @@ describe('a batch: what is sent', () => {
     assert.equal(letter?.queueUrl, DEAD_LETTER_QUEUE_URL);
     assert.equal(letter?.message.body, old);
     assert.equal(letter?.message.attributes?.['code'], 'newer-type');
+    assert.equal(harness.lines.at(-1)?.fields['because'], 'age');
   });
 
   it('does not send a newer type on for ever where its time says nothing of its age', async () => {

@@ -50,7 +50,7 @@ describe('confirm', () => {
     const harness = meeting((at) => void at.label('x'));
     const line = await harness.deliver({ reason: 'created' });
     assert.equal(line['branch'], 'reconciled');
-    assert.equal(line['rereads'], 1);
+    assert.equal(line['rereadCount'], 1);
     assert.equal(harness.status()['observedGeneration'], 1);
     assert.equal(harness.inputs.length, 1);
     assert.deepEqual(harness.queue.calls, []);
@@ -71,7 +71,7 @@ describe('confirm', () => {
     const harness = meeting((at) => void at.label(`edit ${at.east.requests.length}`), 99);
     const line = await harness.deliver({ reason: 'created' });
     assert.equal(line['branch'], 'overtaken-foreign-fields');
-    assert.equal(line['rereads'], 4);
+    assert.equal(line['rereadCount'], 4);
     assert.equal(harness.east.requestsOf('applyStatus').length, 4);
     assert.equal(sentAgain(harness)?.attempt, 1);
     assert.equal(sentAgain(harness)?.mustRun, true);

@@ -66,7 +66,7 @@ describe('a failure on the object', () => {
   it('is shown with Stalled when the message is a dead letter', async () => {
     const harness = failing(throws(new TerminalError('no-such-plan', 'choose another plan')));
     const line = await harness.deliver({ reason: 'created' });
-    assert.equal(line['disposition'], 'dead-letter');
+    assert.deepEqual([line['disposition'], line['because']], ['dead-letter', 'refused']);
     assert.equal(harness.condition('Ready')?.['reason'], 'NoSuchPlan');
     assert.deepEqual([harness.condition('Stalled')?.['status'], harness.condition('Stalled')?.['reason']], ['True', 'DeadLettered']);
   });
@@ -185,7 +185,7 @@ describe('a failure on the object', () => {
     const harness = failing(({ object }) => planFor(object));
     harness.east.fault({ verb: 'applyStatus' }, { first: () => void harness.setConfig(['two']) });
     const line = await harness.deliver({ reason: 'retry', mustRun: true, attempt: 20 });
-    assert.deepEqual([line['branch'], line['disposition']], ['overtaken-newer-spec', 'dead-letter']);
+    assert.deepEqual([line['branch'], line['disposition'], line['because']], ['overtaken-newer-spec', 'dead-letter', 'attempts']);
     assert.equal(harness.condition('Ready')?.['reason'], 'Overtaken');
     assert.equal(harness.condition('Stalled')?.['observedGeneration'], 2);
   });

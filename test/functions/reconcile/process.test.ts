@@ -40,7 +40,7 @@ describe('a run', () => {
     });
     const line = await harness.deliver({ reason: 'generation-changed' });
     assert.deepEqual(harness.takeRequests(), DIRECT_RUN);
-    assert.equal(line['apiRequests'], 4);
+    assert.equal(line['apiRequestCount'], 4);
     assert.equal(harness.status()['observedGeneration'], 2);
   });
 
@@ -62,7 +62,7 @@ describe('a run', () => {
       messageIds: ['m1'],
       acknowledged: true,
       durationMs: 0,
-      apiRequests: 9,
+      apiRequestCount: 9,
     });
   });
 
