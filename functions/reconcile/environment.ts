@@ -7,15 +7,17 @@ import type { Queue } from '../adapters/queue-port.ts';
 import { createLog, type Log } from '../adapters/telemetry.ts';
 import { budgetsOf, type Environment, readConfig } from '../core/config.ts';
 import { ConfigError } from '../core/errors.ts';
-import type { Reconciler } from '../core/reconciler.ts';
+import { checkReconcilers, type Reconciler } from '../core/reconciler.ts';
 import type { BatchDependencies } from './batch.ts';
 import { rememberSuccess } from './remember.ts';
 
 /**
  * The dependencies of every invocation, from environment variables and the files they name. Sends nothing: a cluster that
- * does not answer is a matter of its own records, but a kubeconfig that cannot be read is a fault of this deployment.
+ * does not answer is a matter of its own records, but a kubeconfig that cannot be read is a fault of this deployment. Each
+ * invocation that fails for it costs its messages a receive: after maxReceiveCount of them SQS moves the messages to the
+ * dead-letter queue, without a diagnosis.
  *
- * @throws ConfigError naming the variable, or the file and key; it is logged as one line too
+ * @throws ConfigError naming the variable, the file and key, or the kind with two reconcilers; it is logged as one line too
  */
 export function startEnvironment(
   env: Environment,
@@ -29,7 +31,7 @@ export function startEnvironment(
     );
     return {
       clusters,
-      reconcilers,
+      reconcilers: checkReconcilers(reconcilers),
       clock: systemClock,
       log,
       queue: rememberSuccess(loadQueue),
@@ -40,7 +42,10 @@ export function startEnvironment(
     };
   } catch (error) {
     if (error instanceof ConfigError)
-      log.error('configuration fault: no message is touched until it is repaired', { code: error.code, error: error.message });
+      log.error('configuration fault: nothing is reconciled, and each failed invocation costs its messages a receive', {
+        code: error.code,
+        error: error.message,
+      });
     throw error;
   }
 }

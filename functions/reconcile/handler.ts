@@ -1,6 +1,7 @@
 /**
  * The Lambda entry: wiring only. The environment is made inside the first invocation and not while the module loads, so that
- * a fault in the configuration fails invocations with a line that names it, and messages stay in the queue.
+ * a fault in the configuration fails invocations with a line that names it. Their messages go back to the queue, but not for
+ * ever: each failed invocation is a receive, and after maxReceiveCount SQS moves them to the dead-letter queue as they are.
  */
 import middy from '@middy/core';
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';

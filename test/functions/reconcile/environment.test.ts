@@ -8,6 +8,7 @@ import type { Log } from '../../../functions/adapters/telemetry.ts';
 import { ConfigError } from '../../../functions/core/errors.ts';
 import { startEnvironment } from '../../../functions/reconcile/environment.ts';
 import { handler } from '../../../functions/reconcile/handler.ts';
+import { reconcilers } from '../../../functions/reconcilers/index.ts';
 import { DEAD_LETTER_QUEUE_URL, QUEUE_URLS, recordOf } from './records.ts';
 
 const KUBECONFIG = `apiVersion: v1
@@ -57,6 +58,12 @@ describe('startEnvironment', () => {
     assert.equal(environment.queueUrls.deadLetter, DEAD_LETTER_QUEUE_URL);
     assert.equal(environment.functionVersion, 'local');
     assert.deepEqual(lines, []);
+  });
+
+  it('refuses a list in which a kind has two reconcilers', () => {
+    const { log, lines } = collect();
+    assert.throws(() => startEnvironment(variables(), [...reconcilers, ...reconcilers], log), ConfigError);
+    assert.match(lines.join('\n'), /^configuration fault.*Tenant.*two reconcilers/);
   });
 
   const faults: { name: string; env: () => Record<string, string | undefined>; says: RegExp }[] = [
