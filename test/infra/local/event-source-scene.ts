@@ -48,7 +48,7 @@ export interface Scene {
   /** Feeds a function from a queue until it is stopped. */
   run(queue: string, pool: EventFunction, options?: RunOptions): Run;
   send(queue: string, bodies: readonly string[]): Promise<void>;
-  /** Messages in any state. */
+  /** Messages that are visible or in flight: this endpoint counts these among the visible, unlike SQS. */
   depth(queue: string): Promise<number>;
   /** Up to ten that are visible now. */
   receive(queue: string): Promise<Message[]>;
@@ -87,10 +87,9 @@ export async function startScene(specs: readonly QueueSpec[]): Promise<Scene> {
       }
     },
     async depth(queue) {
-      const AttributeNames = ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesNotVisible'] as const;
-      const command = new GetQueueAttributesCommand({ QueueUrl: queues.queueUrl(queue), AttributeNames: [...AttributeNames] });
-      const { Attributes = {} } = await client.send(command);
-      return AttributeNames.reduce((sum, name) => sum + Number(Attributes[name]), 0);
+      const name = 'ApproximateNumberOfMessages';
+      const command = new GetQueueAttributesCommand({ QueueUrl: queues.queueUrl(queue), AttributeNames: [name] });
+      return Number((await client.send(command)).Attributes?.[name]);
     },
     async receive(queue) {
       const command = { QueueUrl: queues.queueUrl(queue), MaxNumberOfMessages: 10, MessageAttributeNames: ['All'] };
