@@ -4,6 +4,7 @@
  */
 import { Command, CommanderError } from 'commander';
 import { ConfigError, DogwatchError } from '../core/errors.ts';
+import type { RunOptions } from './run.ts';
 
 /** What a command hands back; `undefined` counts as 0. */
 export type ExitCode = 0 | 1 | 2;
@@ -44,10 +45,12 @@ function createProgram(finish: (code: ExitCode) => void): Command {
     .command('run')
     .description('run the built function on this machine, fed from the queues as Lambda would feed it, until stopped')
     .option('--timeout <seconds>', 'function time-out, 1 to 900', integerBetween(1, 900), 30)
-    .option('--batch-size <count>', 'records an invocation, 1 to 10', integerBetween(1, 10), 10)
-    .option('--concurrency <count>', 'invocations at once for each queue, 1 to 100', integerBetween(1, 100), 2)
+    .option('--batch-size <count>', 'records an invocation, 1 to 10000; above 10 with --batch-window', integerBetween(1, 10_000), 10)
+    .option('--batch-window <seconds>', 'how long a batch gathers from its first message, 0 to 300', integerBetween(0, 300), 0)
+    .option('--concurrency <count>', 'invocations at once from the live queue, 1 to 100', integerBetween(1, 100), 2)
+    .option('--bulk-concurrency <count>', 'the same from the bulk queue (default: as --concurrency)', integerBetween(1, 100))
     .option('--artifact <file>', 'run this zip or folder instead of building one')
-    .action(async (options: { timeout: number; batchSize: number; concurrency: number; artifact?: string }) => {
+    .action(async (options: RunOptions) => {
       const { run } = await import('./run.ts');
       finish(await run(process.env, options));
     });

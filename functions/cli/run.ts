@@ -1,20 +1,31 @@
 /** `dogwatch run`: the event source mapping and the built function on this machine. */
 import { connectCluster, readClusters } from '../adapters/clusters.ts';
 import { readConfig } from '../core/config.ts';
+import { ConfigError } from '../core/errors.ts';
 import type { ExitCode } from './main.ts';
 
 export interface RunOptions {
   readonly timeout: number;
   readonly batchSize: number;
+  readonly batchWindow: number;
   readonly concurrency: number;
+  /** As `concurrency` where left out. */
+  readonly bulkConcurrency?: number;
   readonly artifact?: string;
 }
 
-/** Checks the configuration before a message is touched, then runs until SIGINT or SIGTERM. */
+/**
+ * Checks the configuration before a message is touched, then runs until SIGINT or SIGTERM.
+ *
+ * @throws ConfigError for what is configured wrong; `batch-needs-window` for options that Lambda would refuse
+ */
 export async function run(env: NodeJS.ProcessEnv, options: RunOptions): Promise<ExitCode> {
+  const { concurrency, bulkConcurrency = concurrency, ...rest } = options;
+  if (rest.batchSize > 10 && rest.batchWindow === 0)
+    throw new ConfigError('batch-needs-window', '--batch-size above 10 needs a --batch-window of 1 or more, as on Lambda');
   const config = readConfig(env, 'reconcile');
   for (const entry of readClusters(config.clusters)) connectCluster(entry).close();
   const { runFunction } = await import('../../infra/local/run-function.ts');
-  await runFunction(config, env, options);
+  await runFunction(config, env, { ...rest, maximumConcurrency: { live: concurrency, bulk: bulkConcurrency } });
   return 0;
 }

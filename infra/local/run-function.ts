@@ -4,6 +4,7 @@
  */
 import { resolve } from 'node:path';
 import { GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';
+import type { Lane } from '../../events/envelope.ts';
 import { createLog, type Log } from '../../functions/adapters/telemetry.ts';
 import type { Environment, ReconcileConfig } from '../../functions/core/config.ts';
 import { ConfigError } from '../../functions/core/errors.ts';
@@ -15,12 +16,17 @@ import { createReceiver } from './receive.ts';
 export interface RunFunctionOptions {
   /** Function time-out, in seconds. */
   readonly timeout: number;
+  /** Above 10 only with a window. */
   readonly batchSize: number;
-  /** Invocations at once for each queue. */
-  readonly concurrency: number;
+  /** How long a batch may gather, in seconds. */
+  readonly batchWindow: number;
+  /** Invocations at once from each queue: one cannot take the places of the other. */
+  readonly maximumConcurrency: Readonly<Record<Lane, number>>;
   /** A zip or a folder; built into `dist` where left out. */
   readonly artifact?: string;
 }
+
+const LANES: readonly Lane[] = ['live', 'bulk'];
 
 const FUNCTION_ENV = /^(DOGWATCH_|AWS_)|^LOG_LEVEL$|^POWERTOOLS_/;
 
@@ -38,16 +44,22 @@ export async function runFunction(config: ReconcileConfig, env: Environment, opt
   const client = new SQSClient({});
   const pool = createPool({
     artifact,
-    maximumConcurrency: 2 * options.concurrency,
+    maximumConcurrency: options.maximumConcurrency.live + options.maximumConcurrency.bulk,
     timeoutMs: options.timeout * 1000,
     region: env['AWS_REGION'] ?? 'us-east-1',
     env: functionEnvironment(config, env),
     log: (line) => process.stdout.write(`${line}\n`),
   });
   try {
-    const urls = Object.values(config.queueUrls);
-    const sources = await Promise.all(urls.map((queueUrl) => connectSource({ client, pool, log, queueUrl, options })));
-    log.info('polling', { queues: urls, timeoutSeconds: options.timeout, artifact });
+    const sources = await Promise.all(
+      LANES.map((lane) => connectSource({ client, pool, log, queueUrl: config.queueUrls[lane], lane, options })),
+    );
+    log.info('polling', {
+      queues: Object.values(config.queueUrls),
+      maximumConcurrency: options.maximumConcurrency,
+      timeoutSeconds: options.timeout,
+      artifact,
+    });
     await Promise.all(sources.map((source) => untilEnd(source, stop)));
   } finally {
     await pool.stop();
@@ -73,9 +85,10 @@ async function connectSource(parts: {
   readonly pool: Pool;
   readonly log: Log;
   readonly queueUrl: string;
+  readonly lane: Lane;
   readonly options: RunFunctionOptions;
 }): Promise<EventSource> {
-  const { client, queueUrl, pool, log, options } = parts;
+  const { client, queueUrl, lane, pool, log, options } = parts;
   return createEventSource({
     receiver: createReceiver({ client, queueUrl, quirks: 'none' }),
     client,
@@ -83,7 +96,8 @@ async function connectSource(parts: {
     queueArn: await arnOf(client, queueUrl),
     pool,
     batchSize: options.batchSize,
-    maximumConcurrency: options.concurrency,
+    windowSeconds: options.batchWindow,
+    maximumConcurrency: options.maximumConcurrency[lane],
     log,
   });
 }

@@ -50,6 +50,7 @@ export interface Scene {
   send(queue: string, bodies: readonly string[]): Promise<void>;
   /** Messages that are visible or in flight: this endpoint counts these among the visible, unlike SQS. */
   depth(queue: string): Promise<number>;
+  inFlight(queue: string): Promise<number>;
   /** Up to ten that are visible now. */
   receive(queue: string): Promise<Message[]>;
   stop(): Promise<void>;
@@ -58,6 +59,10 @@ export interface Scene {
 export async function startScene(specs: readonly QueueSpec[]): Promise<Scene> {
   const queues = await startLocalQueues({ queues: specs });
   const client = createLocalClient(queues.endpoint);
+  async function count(queue: string, name: 'ApproximateNumberOfMessages' | 'ApproximateNumberOfMessagesNotVisible'): Promise<number> {
+    const command = new GetQueueAttributesCommand({ QueueUrl: queues.queueUrl(queue), AttributeNames: [name] });
+    return Number((await client.send(command)).Attributes?.[name]);
+  }
   return {
     queues,
     client,
@@ -86,11 +91,8 @@ export async function startScene(specs: readonly QueueSpec[]): Promise<Scene> {
         await client.send(new SendMessageBatchCommand({ QueueUrl: queues.queueUrl(queue), Entries }));
       }
     },
-    async depth(queue) {
-      const name = 'ApproximateNumberOfMessages';
-      const command = new GetQueueAttributesCommand({ QueueUrl: queues.queueUrl(queue), AttributeNames: [name] });
-      return Number((await client.send(command)).Attributes?.[name]);
-    },
+    depth: (queue) => count(queue, 'ApproximateNumberOfMessages'),
+    inFlight: (queue) => count(queue, 'ApproximateNumberOfMessagesNotVisible'),
     async receive(queue) {
       const command = { QueueUrl: queues.queueUrl(queue), MaxNumberOfMessages: 10, MessageAttributeNames: ['All'] };
       return (await client.send(new ReceiveMessageCommand(command))).Messages ?? [];
