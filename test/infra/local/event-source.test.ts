@@ -117,6 +117,30 @@ describe('createEventSource', () => {
     );
   });
 
+  it('does not look idle while a batch gathers', async () => {
+    const given: Message[][] = [[], [{ MessageId: '0', ReceiptHandle: '0', Body: 'a' }], [], []];
+    const polls: (() => void)[] = [];
+    const receiver: Receiver = {
+      async receive(_, signal) {
+        await new Promise<void>((done) => {
+          polls.push(done);
+          signal?.addEventListener('abort', () => done());
+        });
+        return given.shift() ?? [];
+      },
+    };
+    const run = start('cut', () => answer(null), { receiver, batchSize: 100, windowSeconds: 300 });
+    const seen: number[] = [];
+    for (let poll = 1; poll <= 5; poll += 1) {
+      await until(() => polls.length === poll);
+      seen.push(run.source.idle().emptyPolls);
+      polls.at(-1)?.();
+    }
+    await run.stop();
+    assert.deepEqual(seen, [0, 1, 0, 0, 0]);
+    assert.equal(run.events.length, 1);
+  });
+
   it('says so where its window and a run do not fit into the visibility', async () => {
     const run = start('plain', () => answer(null), { windowSeconds: 1 });
     await until(() => run.lines.length > 0);
