@@ -119,15 +119,15 @@ describe('build', () => {
     await assert.rejects(build({ reconcilers: file, out: join(folder, 'refused'), quiet: true }), /loaded when first needed/);
   });
 
-  for (const [name, args, text] of [
-    ['a list of reconcilers that is not there', ['--reconcilers', 'absent.ts'], /^build: there is no file .*absent\.ts: [^\n]+\n$/],
-    ['an unknown option', ['--minify'], /^build: [^\n]*--minify[^\n]*\n$/],
-    ['code that is no code', ['--reconcilers', 'broken.ts'], /broken\.ts:2:/],
+  for (const [name, args, text, code] of [
+    ['a list of reconcilers that is not there', ['--reconcilers', 'absent.ts'], /^build: there is no file .*absent\.ts: [^\n]+\n$/, 1],
+    ['an unknown option', ['--minify'], /^build: [^\n]*--minify[^\n]*\n$/, 2],
+    ['code that is no code', ['--reconcilers', 'broken.ts'], /broken\.ts:2:/, 1],
   ] as const) {
-    it(`ends with 1 and says what is wrong with ${name}`, async () => {
+    it(`ends with ${code} and says what is wrong with ${name}`, async () => {
       reconcilersFile('broken.ts', 'this is no code');
       await assert.rejects(command(...args), (error: { code?: unknown; stderr?: unknown }) => {
-        assert.equal(error.code, 1);
+        assert.equal(error.code, code);
         assert.match(String(error.stderr), text);
         return true;
       });
