@@ -25,6 +25,14 @@ export interface Queue {
   /**
    * Sends all messages to one queue, in batches of at most ten and 1 MiB; results come in the order of `messages`. Never
    * throws for what SQS or the network says: that is a result of each entry. A batch refused as too long is split.
+   *
+   * @throws ConfigError where we are deployed such that no send can ever succeed
    */
   send(queueUrl: string, messages: readonly OutgoingMessage[], options?: { readonly signal?: AbortSignal }): Promise<SendResult[]>;
+
+  /**
+   * About how many messages the queue holds that nobody has received: visible and delayed ones. Undefined where it does not say
+   * within a few seconds, or does not want to. Never throws.
+   */
+  depth(queueUrl: string, options?: { readonly signal?: AbortSignal }): Promise<number | undefined>;
 }

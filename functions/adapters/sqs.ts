@@ -5,7 +5,7 @@
  * Region, credentials and endpoint come from the usual AWS environment. What SQS or the network says is always a result of
  * each message and never an exception, so that a caller cannot lose the answer for those that were sent.
  */
-import { SendMessageBatchCommand, type SendMessageBatchRequestEntry, SQSClient } from '@aws-sdk/client-sqs';
+import { GetQueueAttributesCommand, SendMessageBatchCommand, type SendMessageBatchRequestEntry, SQSClient } from '@aws-sdk/client-sqs';
 import { ConfigError } from '../core/errors.ts';
 import type { OutgoingMessage, Queue, SendResult } from './queue-port.ts';
 import { ATTRIBUTE_TYPE, splitIntoBatches } from './sqs-batches.ts';
@@ -15,6 +15,8 @@ import { requestFailure, resultOfFailure } from './sqs-errors.ts';
 const CONNECT_TIMEOUT_MS = 2_000;
 const REQUEST_TIMEOUT_MS = 10_000;
 const SDK_ATTEMPTS = 3;
+/** Milliseconds for an answer about a queue's depth, all attempts together. */
+const DEPTH_TIMEOUT_MS = 5_000;
 
 export interface QueueOptions {
   /** Default: AWS_REGION, then the shared configuration. */
@@ -23,16 +25,37 @@ export interface QueueOptions {
   readonly endpoint?: string;
 }
 
-/** A queue on SQS. Connections are kept between sends. */
-export function createQueue(options: QueueOptions = {}): Queue {
+/**
+ * A queue on SQS. Connections are kept between sends.
+ *
+ * @throws ConfigError `region-missing` where nobody names a region, which the SDK would find out at the first request
+ */
+export async function createQueue(options: QueueOptions = {}): Promise<Queue> {
   const client = createClient(options);
+  await checkRegion(client);
   return {
     async send(queueUrl, messages, { signal } = {}) {
       const results: SendResult[] = new Array(messages.length);
       for (const batch of splitIntoBatches(messages)) await sendBatch({ client, queueUrl, messages, results, signal }, batch);
       return results;
     },
+    depth: (queueUrl, { signal } = {}) => readDepth(client, queueUrl, signal),
   };
+}
+
+/** The SDK counts the delayed apart, and gives numbers as text. */
+async function readDepth(client: SQSClient, queueUrl: string, signal: AbortSignal | undefined): Promise<number | undefined> {
+  const timeout = AbortSignal.timeout(DEPTH_TIMEOUT_MS);
+  const abortSignal = signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
+  const names = ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesDelayed'] as const;
+  try {
+    const command = new GetQueueAttributesCommand({ QueueUrl: queueUrl, AttributeNames: [...names] });
+    const { Attributes = {} } = await client.send(command, { abortSignal });
+    const count = names.reduce((sum, name) => sum + Number(Attributes[name]), 0);
+    return Number.isNaN(count) ? undefined : count;
+  } catch {
+    return undefined; // not allowed, not there, not reachable: a send says so better
+  }
 }
 
 interface Send {
@@ -60,7 +83,6 @@ async function sendBatch(send: Send, batch: readonly number[]): Promise<void> {
     for (const index of batch) results[index] = answers.get(String(index)) ?? { kind: 'retry', code: 'not-in-answer' };
   } catch (error) {
     if (signal?.aborted) return all({ kind: 'retry', code: 'aborted' });
-    throwIfMisconfigured(error);
     const failure = requestFailure(error);
     if (failure.kind === 'passing') return all({ kind: 'retry', code: failure.code });
     if (batch.length === 1) return all({ kind: 'refused', code: failure.code, message: failure.message });
@@ -85,10 +107,11 @@ function entryOf(id: string, message: OutgoingMessage): SendMessageBatchRequestE
   };
 }
 
-/** The SDK finds out at the first request that nobody named a region. No wait will mend that. */
-function throwIfMisconfigured(error: unknown): void {
-  if (error instanceof Error && error.message === 'Region is missing') {
-    throw new ConfigError('region-missing', 'no AWS region is configured: set AWS_REGION', { cause: error });
+async function checkRegion(client: SQSClient): Promise<void> {
+  try {
+    await client.config.region();
+  } catch (cause) {
+    throw new ConfigError('region-missing', 'no AWS region is configured: set AWS_REGION', { cause });
   }
 }
 

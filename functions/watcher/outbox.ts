@@ -3,7 +3,8 @@
  *
  * - Fair: each batch begins with the next source in turn and is filled up from those after it, so that a source with a huge
  *   backlog costs another one at most one batch. Each lane has its own calls, so that neither holds up the other.
- * - At once: a batch leaves as soon as something is dirty and a call is free; what comes while all calls are busy gathers.
+ * - At once: a live batch leaves as soon as something is dirty and a call is free; what comes while all calls are busy gathers.
+ *   Repairs go at their own pace (`bulk-pace.ts`).
  * - Every entry has its own result. What was not taken goes back and is folded with what came meanwhile; what never will be
  *   is logged and dropped, so that it blocks nothing.
  * - While nothing of a lane is taken, one batch at a time probes it, with a jittered and growing pause between.
@@ -16,15 +17,19 @@ import { type ClusterName, formatResourceKey, type ResourceType } from '../../ev
 import type { Clock } from '../adapters/clock.ts';
 import type { OutgoingMessage, Queue, SendResult } from '../adapters/queue-port.ts';
 import type { Log } from '../adapters/telemetry.ts';
-import { cutText } from '../core/errors.ts';
+import { ConfigError, cutText } from '../core/errors.ts';
+import { BulkPace } from './bulk-pace.ts';
 import { messageOf } from './message.ts';
-import { SendGate } from './send-gate.ts';
+import { QueueLevel } from './queue-level.ts';
+import { SendLane, type Taken } from './send-lane.ts';
 
 /** The cell whose marks are sent. */
 export interface OutboxSource {
   readonly cluster: ClusterName;
   readonly type: ResourceType;
   readonly marks: DirtyMarks;
+  /** Whether the cell has listed its kind once. Left out: no, and its repairs go at the pace of a start for ever. */
+  readonly hasListed?: () => boolean;
 }
 
 export interface OutboxOptions {
@@ -32,7 +37,6 @@ export interface OutboxOptions {
   readonly queueUrls: Readonly<Record<Lane, string>>;
   readonly clock: Clock;
   readonly log: Log;
-  readonly sources?: readonly OutboxSource[];
   /** Called for every entry whose result is known: for counters. */
   readonly onResult?: (source: OutboxSource, result: SendResult, lane: Lane) => void;
 }
@@ -43,10 +47,15 @@ export interface Outbox {
   remove(source: OutboxSource): void;
   /** Something became dirty: the callback of {@link DirtyMarks}. */
   wake(): void;
-  /** Sends until the signal aborts; resolves then, once no call is outstanding. Rejects for a fault of our own only. */
+  /**
+   * Sends until the signal aborts; resolves then, once no call is outstanding. Rejects for a fault of our own only.
+   *
+   * @throws ConfigError where the queue says that it cannot be used as we are deployed
+   */
   run(signal: AbortSignal): Promise<void>;
   /**
-   * Sends all that is dirty, at once and whatever pause was due; for a stopping process. Need not wait for `run` to resolve.
+   * Sends what is dirty on the live lane, at once and whatever pause was due; for a stopping process. Need not wait for `run` to
+   * resolve. Repairs leave as far as they may now and are not waited for: the next start finds them again.
    *
    * @param withinMs milliseconds from now, after which the calls it made are aborted and what is outstanding counts as not sent
    * @returns        how many objects are left
@@ -56,29 +65,15 @@ export interface Outbox {
   depth(): number;
 }
 
-/** Entries a call: what one SendMessageBatch takes. */
-const BATCH_MAX = 10;
-/** Calls under way at once, for each lane. */
-const CALLS_MAX = 4;
-
-interface Entry {
-  readonly source: OutboxSource;
-  readonly mark: Mark;
+interface Entry extends Taken {
   readonly message: OutgoingMessage;
 }
 
-interface LaneState {
-  readonly lane: Lane;
-  readonly gate: SendGate;
-  calls: number;
-  /** Index of the source whose turn it is. */
-  turn: number;
-}
-
 /** An outbox that sends nothing until {@link Outbox.run} or {@link Outbox.drain} is called. */
-export function createOutbox({ queue, queueUrls, clock, log, sources: initial = [], onResult = () => {} }: OutboxOptions): Outbox {
-  const sources: OutboxSource[] = [...initial];
-  const lanes: readonly LaneState[] = (['live', 'bulk'] as const).map((lane) => ({ lane, gate: new SendGate(), calls: 0, turn: 0 }));
+export function createOutbox({ queue, queueUrls, clock, log, onResult = () => {} }: OutboxOptions): Outbox {
+  const sources: OutboxSource[] = [];
+  const pace = new BulkPace(new QueueLevel({ ask: (signal) => queue.depth(queueUrls.bulk, { signal }), log, onAnswer: wake }));
+  const lanes: readonly [live: SendLane, bulk: SendLane] = [new SendLane('live', sources), new SendLane('bulk', sources, pace)];
   const outstanding = new Set<Promise<void>>();
   let woken = Promise.withResolvers<void>();
   let isDraining = false;
@@ -93,28 +88,9 @@ export function createOutbox({ queue, queueUrls, clock, log, sources: initial = 
     woken = Promise.withResolvers();
   }
 
-  /** Whether a call may start now. While the lane's queue takes nothing, one call at a time. */
-  function isOpen({ gate, calls }: LaneState): boolean {
-    return calls < (gate.isProbing ? 1 : CALLS_MAX) && gate.notBeforeMs <= nowMs();
-  }
-
-  function takeBatch(state: LaneState): Entry[] {
-    const batch: Entry[] = [];
-    const count = sources.length;
-    for (let step = 0; step < count && batch.length < BATCH_MAX; step += 1) {
-      const source = sources[(state.turn + step) % count] as OutboxSource;
-      for (const mark of source.marks.take(BATCH_MAX - batch.length, isDraining ? Infinity : nowMs(), state.lane)) {
-        const message = encode(source, mark);
-        if (message !== undefined) batch.push({ source, mark, message });
-      }
-    }
-    state.turn = count === 0 ? 0 : (state.turn + 1) % count;
-    return batch;
-  }
-
-  function encode(source: OutboxSource, mark: Mark): OutgoingMessage | undefined {
+  function encode({ source, mark }: Taken): Entry | undefined {
     try {
-      return messageOf(source.cluster, source.type, mark, clock);
+      return { source, mark, message: messageOf(source.cluster, source.type, mark, clock) };
     } catch (error) {
       // One object that cannot be put into words must not stop the others.
       refuse(source, mark, { kind: 'refused', code: 'not-encodable', message: String(error) });
@@ -130,26 +106,35 @@ export function createOutbox({ queue, queueUrls, clock, log, sources: initial = 
       code: result.code,
       cause: cutText(result.message),
     });
+    forget(source, mark);
     source.marks.refused(mark);
     onResult(source, result, mark.lane);
   }
 
-  async function send(state: LaneState, batch: readonly Entry[], signal: AbortSignal): Promise<void> {
-    const ticket = state.gate.ticket();
-    let results: readonly SendResult[];
-    try {
-      const messages = batch.map((entry) => entry.message);
-      results = await queue.send(queueUrls[state.lane], messages, { signal });
-    } catch (error) {
-      // The port promises not to throw. If it does, nothing is known of any entry, and sending twice is the safe side.
-      results = batch.map(() => ({ kind: 'retry', code: error instanceof Error ? error.name : 'thrown' }));
-      log.error('sending threw; all entries of the batch are sent again', { lane: state.lane, count: batch.length, error });
-    }
-    settle(state, batch, results, ticket);
+  /** An object that failed on one lane may leave on the other. */
+  function forget(source: OutboxSource, { uid }: Mark): void {
+    for (const { gate } of lanes) gate.forget(source, uid);
   }
 
-  function settle(state: LaneState, batch: readonly Entry[], results: readonly SendResult[], ticket: number): void {
-    const { gate, lane } = state;
+  async function send(lane: SendLane, batch: readonly Entry[], signal: AbortSignal): Promise<void> {
+    const ticket = lane.gate.ticket();
+    const messages = batch.map(({ message }) => message);
+    let results: readonly SendResult[];
+    try {
+      results = await queue.send(queueUrls[lane.name], messages, { signal });
+    } catch (error) {
+      // Nothing is known of any entry, and sending twice is the safe side.
+      results = batch.map(() => ({ kind: 'retry', code: error instanceof Error ? error.name : 'thrown' }));
+      settle(lane, batch, results, ticket);
+      // No wait mends a wrong deployment. Anything else the port promises not to throw.
+      if (error instanceof ConfigError) throw error;
+      log.error('sending threw; all entries of the batch are sent again', { lane: lane.name, count: batch.length, error });
+      return;
+    }
+    settle(lane, batch, results, ticket);
+  }
+
+  function settle({ gate, name: lane }: SendLane, batch: readonly Entry[], results: readonly SendResult[], ticket: number): void {
     // An entry that the answer does not mention was not accepted, as far as we know.
     const resultAt = (index: number): SendResult => results[index] ?? { kind: 'retry', code: 'no-result' };
     const takenCount = batch.filter((_, index) => resultAt(index).kind !== 'retry').length;
@@ -161,22 +146,22 @@ export function createOutbox({ queue, queueUrls, clock, log, sources: initial = 
       const result = resultAt(index);
       switch (result.kind) {
         case 'sent':
-          gate.forget(mark.uid);
+          forget(source, mark);
           source.marks.accepted(mark);
           onResult(source, result, lane);
           break;
         case 'refused':
-          gate.forget(mark.uid);
           refuse(source, mark, result);
           break;
         case 'retry':
           failure ??= result.code;
-          source.marks.returned(mark, gate.retryAtMs(mark.uid, takenCount > 0, nowMs(), clock.random()));
+          source.marks.returned(mark, gate.retryAtMs(source, mark.uid, takenCount > 0, nowMs(), clock.random()));
           onResult(source, result, lane);
           break;
       }
     }
     if (failure !== undefined) {
+      if (isDraining) gate.rest(nowMs());
       const facts = { lane, code: failure, count: batch.length, takenCount, depth: depth() };
       log.warn('messages not taken by SQS now; they are sent again', facts);
     } else if (wasProbing) {
@@ -186,38 +171,39 @@ export function createOutbox({ queue, queueUrls, clock, log, sources: initial = 
 
   /** Starts every call that may start now. */
   function startCalls(signal: AbortSignal): void {
-    for (const state of lanes) {
-      while (isOpen(state)) {
-        const batch = takeBatch(state);
-        if (batch.length === 0) break;
-        state.calls += 1;
-        const call = send(state, batch, signal)
-          .catch((error: unknown) => {
-            fault ??= { error };
-          })
-          .finally(() => {
-            state.calls -= 1;
-            outstanding.delete(call);
-            wake();
-          });
-        outstanding.add(call);
+    for (const lane of lanes) {
+      while (lane.isOpen(nowMs())) {
+        const taken = lane.take(nowMs(), isDraining ? Infinity : nowMs());
+        if (taken.length === 0) break;
+        const batch = taken.map(encode).filter((entry) => entry !== undefined);
+        if (batch.length > 0) startCall(lane, batch, signal);
       }
     }
   }
 
+  function startCall(lane: SendLane, batch: readonly Entry[], signal: AbortSignal): void {
+    lane.callCount += 1;
+    const call = send(lane, batch, signal)
+      .catch((error: unknown) => {
+        fault ??= { error };
+      })
+      .finally(() => {
+        lane.callCount -= 1;
+        outstanding.delete(call);
+        wake();
+      });
+    outstanding.add(call);
+  }
+
   /** When a call may start that may not start now; undefined where only a wake-up changes anything. */
   function nextStartMs(): number | undefined {
-    let next: number | undefined;
-    for (const { lane, gate, calls } of lanes) {
-      if (calls >= (gate.isProbing ? 1 : CALLS_MAX)) continue;
-      for (const { marks } of sources) {
-        const takableMs = marks.nextAtMs(lane);
-        if (takableMs === undefined) continue;
-        const startMs = Math.max(isDraining ? 0 : takableMs, gate.notBeforeMs);
-        if (next === undefined || startMs < next) next = startMs;
-      }
-    }
-    return next;
+    const starts = lanes.map((lane) => lane.nextStartMs(nowMs(), isDraining)).filter((startMs) => startMs !== undefined);
+    return starts.length === 0 ? undefined : Math.min(...starts);
+  }
+
+  /** Whether a draining outbox has done what it can: what waits on the bulk lane now is what may not leave yet. */
+  function isDrained(): boolean {
+    return lanes[0].isEmpty && outstanding.size === 0;
   }
 
   function throwFault(): void {
@@ -232,6 +218,7 @@ export function createOutbox({ queue, queueUrls, clock, log, sources: initial = 
     try {
       while (!stop.aborted) {
         throwFault();
+        if (!isDraining) pace.look(sources, nowMs(), stop);
         startCalls(calls);
         if (isDone()) return;
         const alarm = new AbortController();
@@ -254,7 +241,7 @@ export function createOutbox({ queue, queueUrls, clock, log, sources: initial = 
       const at = sources.indexOf(source);
       if (at < 0) return;
       sources.splice(at, 1);
-      for (const { gate } of lanes) gate.forgetAll();
+      if (sources.every(({ cluster }) => cluster !== source.cluster)) pace.forget(source.cluster);
     },
     wake,
     depth,
@@ -270,10 +257,13 @@ export function createOutbox({ queue, queueUrls, clock, log, sources: initial = 
       isDraining = true;
       for (const { gate } of lanes) gate.reset();
       const alarm = clock.sleep(withinMs, done.signal).then(() => deadline.abort());
-      await pump(deadline.signal, deadline.signal, () => depth() === 0);
-      done.abort();
-      await alarm;
-      isDraining = false;
+      try {
+        await pump(deadline.signal, deadline.signal, isDrained);
+      } finally {
+        done.abort();
+        await alarm;
+        isDraining = false;
+      }
       return depth();
     },
   };

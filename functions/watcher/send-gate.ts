@@ -18,8 +18,8 @@ export class SendGate {
   #pauseMs = 0;
   #failureCount = 0;
   #answerCount = 0;
-  /** Entries whose last send failed, by uid. */
-  readonly #failing = new Map<string, Failing>();
+  /** Entries whose last send failed, by source and uid: two clusters may have one uid, after a restore for instance. */
+  readonly #failing = new WeakMap<object, Map<string, Failing>>();
 
   /** To be drawn before a call: calls that fail together are one failure. */
   ticket(): number {
@@ -48,6 +48,11 @@ export class SendGate {
     this.#pauseMs = 0;
   }
 
+  /** Some entries were not taken: a moment before the next call, where nothing else keeps them from being sent at once. */
+  rest(nowMs: number): void {
+    this.notBeforeMs = Math.max(this.notBeforeMs, nowMs + OTHERS_FIRST_MS);
+  }
+
   /**
    * When an entry that was not taken may be sent again, in Unix milliseconds; after {@link failed} or {@link succeeded}. Where the
    * lane has answered since the entry's last failure, the fault is the entry's own and its delay grows like a pause;
@@ -55,21 +60,25 @@ export class SendGate {
    *
    * @param isBesideOthers others of its batch were taken
    */
-  retryAtMs(uid: string, isBesideOthers: boolean, nowMs: number, random: number): number {
-    const last = this.#failing.get(uid);
+  retryAtMs(source: object, uid: string, isBesideOthers: boolean, nowMs: number, random: number): number {
+    const last = this.#failing.get(source)?.get(uid);
     const isItsOwn = isBesideOthers || (last !== undefined && last.answerCount !== this.#answerCount);
     const delayMs = isItsOwn ? nextBackoffMs(last?.delayMs ?? 0, undefined, random) : (last?.delayMs ?? 0);
-    this.#failing.set(uid, { delayMs, answerCount: this.#answerCount });
+    this.#failingOf(source).set(uid, { delayMs, answerCount: this.#answerCount });
     return Math.max(nowMs, this.notBeforeMs) + (isItsOwn ? delayMs : OTHERS_FIRST_MS);
   }
 
-  /** The entry was taken or refused. */
-  forget(uid: string): void {
-    this.#failing.delete(uid);
+  /** Nothing more is to be sent for the entry: it was taken or refused, on whichever lane. */
+  forget(source: object, uid: string): void {
+    this.#failing.get(source)?.delete(uid);
   }
 
-  /** Forgets all entries. */
-  forgetAll(): void {
-    this.#failing.clear();
+  #failingOf(source: object): Map<string, Failing> {
+    let failing = this.#failing.get(source);
+    if (failing === undefined) {
+      failing = new Map();
+      this.#failing.set(source, failing);
+    }
+    return failing;
   }
 }

@@ -38,8 +38,13 @@ export class FakeQueue implements Queue {
   maxConcurrency = 0;
   /** What becomes of a message; undefined: the answer does not mention it. What it throws, the call throws. */
   answer: (message: OutgoingMessage, place: MessagePlace) => SendResult | undefined = () => SENT;
+  /** What it says of the depth of a queue; undefined: nothing. */
+  level: (queueUrl: string) => number | undefined = () => 0;
+  /** How often it was asked for the depth of a queue. */
+  depthCount = 0;
   #underWay = 0;
   #held: PromiseWithResolvers<void> | undefined;
+  #isDepthHeld = false;
 
   /** Calls wait, without an answer, until {@link release}. */
   hold(): void {
@@ -54,6 +59,18 @@ export class FakeQueue implements Queue {
   /** The accepted envelopes, of one queue or of all. */
   envelopes(queueUrl?: string): Envelope[] {
     return this.accepted.filter((one) => queueUrl === undefined || one.queueUrl === queueUrl).map((one) => envelopeOf(one.message));
+  }
+
+  /** From now on nobody answers for the depth of a queue, until the signal of the question aborts. */
+  holdDepth(): void {
+    this.#isDepthHeld = true;
+  }
+
+  async depth(queueUrl: string, options: { readonly signal?: AbortSignal } = {}): Promise<number | undefined> {
+    this.depthCount += 1;
+    if (!this.#isDepthHeld) return this.level(queueUrl);
+    await aborted(options.signal);
+    return undefined;
   }
 
   async send(

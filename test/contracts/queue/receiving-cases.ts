@@ -159,6 +159,17 @@ export const receivingCases: readonly QueueCase[] = [
     },
   },
   {
+    rule: 'tells our adapter how many messages nobody has received yet',
+    async run(bench) {
+      const work = await bench.makeQueue();
+      assert.equal(await bench.queue.depth(work.url), 0);
+      await sendAll(bench, work, message('a'));
+      await receiveOne(work);
+      await sendAll(bench, work, message('b'), message('c'), message('d', { delaySeconds: 60 }));
+      assert.equal(await bench.queue.depth(work.url), 3);
+    },
+  },
+  {
     rule: 'ends a long poll for ten when one message comes',
     async run(bench) {
       const work = await bench.makeQueue();

@@ -22,7 +22,7 @@ export function describeQueue(name: string, exceptions: Exceptions, start: () =>
       endpoint = await start();
       Object.assign(process.env, localAwsEnv(endpoint.endpoint));
       client = createLocalClient(endpoint.endpoint);
-      bench = createBench(endpoint, client);
+      bench = await createBench(endpoint, client);
     });
     after(async () => {
       client?.destroy();
@@ -45,11 +45,11 @@ export function describeQueue(name: string, exceptions: Exceptions, start: () =>
   });
 }
 
-function createBench({ endpoint, quirks }: LocalQueues, client: SQSClient): Bench {
+async function createBench({ endpoint, quirks }: LocalQueues, client: SQSClient): Promise<Bench> {
   let count = 0;
   return {
     client,
-    queue: createQueue(),
+    queue: await createQueue(),
     async makeQueue(spec = {}) {
       count += 1;
       const name = `contract-${count}`;

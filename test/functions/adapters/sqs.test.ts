@@ -49,7 +49,7 @@ describe('createQueue', () => {
       let text = '';
       request.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
       request.on('end', () => {
-        const entries = (JSON.parse(text) as { Entries: Entry[] }).Entries;
+        const entries = (JSON.parse(text) as { Entries?: Entry[] }).Entries ?? [];
         requests.push({ entries, socket: request.socket });
         const body = answer(entries, requests.length - 1, response);
         if (!response.writableEnded && body !== undefined) {
@@ -68,7 +68,7 @@ describe('createQueue', () => {
   async function send(messages: readonly OutgoingMessage[], by: Answer, signal?: AbortSignal) {
     answer = by;
     requests = [];
-    const queue = createQueue({ region: 'us-east-1', endpoint });
+    const queue = await createQueue({ region: 'us-east-1', endpoint });
     return queue.send(`${endpoint}/000000000000/work`, messages, signal === undefined ? {} : { signal });
   }
 
@@ -178,7 +178,7 @@ describe('createQueue', () => {
     await new Promise<void>((done) => closed.listen(0, '127.0.0.1', done));
     const port = (closed.address() as AddressInfo).port;
     await new Promise((done) => closed.close(done));
-    const queue = createQueue({ region: 'us-east-1', endpoint: `http://127.0.0.1:${port}` });
+    const queue = await createQueue({ region: 'us-east-1', endpoint: `http://127.0.0.1:${port}` });
     assert.deepEqual(await queue.send('http://127.0.0.1/0/work', [message('a')]), [{ kind: 'retry', code: 'ECONNREFUSED' }]);
   });
 
@@ -198,12 +198,40 @@ describe('createQueue', () => {
     assert.equal(requests.length, 0);
   });
 
+  async function depth(by: Answer, signal?: AbortSignal): Promise<number | undefined> {
+    answer = by;
+    requests = [];
+    const queue = await createQueue({ region: 'us-east-1', endpoint });
+    return queue.depth(`${endpoint}/000000000000/work`, signal === undefined ? {} : { signal });
+  }
+
+  it('counts what is visible and what is delayed as the depth of a queue', async () => {
+    const Attributes = { ApproximateNumberOfMessages: '40', ApproximateNumberOfMessagesDelayed: '2' };
+    assert.equal(await depth(() => ({ Attributes })), 42);
+    assert.equal(requests.length, 1);
+  });
+
+  for (const [name, by] of [
+    ['is not allowed to know it', (_, __, response) => refuse(response, 'com.amazon.coral.service#AccessDeniedException')],
+    ['gets an answer without numbers', () => ({})],
+    ['gets an answer without one of them', () => ({ Attributes: { ApproximateNumberOfMessages: '40' } })],
+  ] as const satisfies readonly (readonly [string, Answer])[]) {
+    it(`says nothing of the depth where it ${name}`, async () => {
+      assert.equal(await depth(by), undefined);
+    });
+  }
+
+  it('stops asking for the depth with its signal', async () => {
+    const stop = new AbortController();
+    assert.equal(await depth(() => stop.abort(), stop.signal), undefined);
+  });
+
   it('sends every request to the endpoint of the environment, also when the queue has another host', async () => {
     process.env['AWS_ENDPOINT_URL_SQS'] = endpoint;
     try {
       answer = (entries) => ({ Successful: accepted(entries) });
       requests = [];
-      const queue = createQueue({ region: 'us-east-1' });
+      const queue = await createQueue({ region: 'us-east-1' });
       for (const body of ['first', 'second']) {
         assert.deepEqual(await queue.send('http://queue.invalid/000000000000/work', [message(body)]), [{ kind: 'sent' }]);
       }
@@ -213,14 +241,13 @@ describe('createQueue', () => {
     }
   });
 
-  it('says that the region is missing, which no retry mends', async () => {
+  it('says before the first send that the region is missing', async () => {
     const names = ['AWS_REGION', 'AWS_DEFAULT_REGION', 'AWS_CONFIG_FILE', 'AWS_SHARED_CREDENTIALS_FILE'];
     const kept = names.map((name) => [name, process.env[name]] as const);
     for (const name of names) delete process.env[name];
     process.env['AWS_CONFIG_FILE'] = process.env['AWS_SHARED_CREDENTIALS_FILE'] = '/dev/null';
     try {
-      const sent = createQueue({ endpoint }).send(`${endpoint}/0/work`, [message('a')]);
-      await assert.rejects(sent, (error) => error instanceof ConfigError && error.code === 'region-missing');
+      await assert.rejects(createQueue({ endpoint }), (error) => error instanceof ConfigError && error.code === 'region-missing');
     } finally {
       for (const [name, value] of kept) {
         if (value === undefined) delete process.env[name];

@@ -4,6 +4,7 @@ import { DirtyMarks } from '../../../events/dirty-marks.ts';
 import { clusterName } from '../../../events/resource.ts';
 import type { Queue } from '../../../functions/adapters/queue-port.ts';
 import type { Log } from '../../../functions/adapters/telemetry.ts';
+import { ConfigError } from '../../../functions/core/errors.ts';
 import { createOutbox } from '../../../functions/watcher/outbox.ts';
 import { FakeClock } from '../../fakes/clock.ts';
 import { envelopeOf, FakeQueue, REFUSED, RETRY, SENT } from '../../fakes/queue.ts';
@@ -38,8 +39,9 @@ describe('outbox: results of each entry (B32)', () => {
   it('takes an answer that is too short as no answer for the rest', async () => {
     const scene = new Scene();
     const source = scene.source();
-    const queue: Queue = { send: async (_queueUrl, messages) => (messages.length > 1 ? [SENT] : []) };
-    const outbox = createOutbox({ queue, queueUrls: { live: LIVE, bulk: BULK }, clock: scene.clock, log: SILENT, sources: [source] });
+    const queue: Queue = { send: async (_queueUrl, messages) => (messages.length > 1 ? [SENT] : []), depth: async () => 0 };
+    const outbox = createOutbox({ queue, queueUrls: { live: LIVE, bulk: BULK }, clock: scene.clock, log: SILENT });
+    outbox.add(source);
     scene.mark(source, 'u1');
     scene.mark(source, 'u2');
     const drained = outbox.drain(100);
@@ -193,6 +195,21 @@ describe('outbox: while the queue is down (B33)', () => {
     await scene.end();
   });
 
+  it('ends, and loses nothing, where the queue says that we are deployed wrong', async () => {
+    const scene = new Scene();
+    const source = scene.source();
+    const error = new ConfigError('region-missing', 'no AWS region is configured: set AWS_REGION');
+    scene.queue.answer = () => {
+      throw error;
+    };
+    scene.mark(source, 'u1');
+    scene.start();
+    await assert.rejects(scene.running, error);
+    assert.equal(scene.outbox.depth(), 1);
+    await assert.rejects(scene.outbox.drain(20_000), error);
+    assert.deepEqual([scene.outbox.depth(), scene.clock.sleeperCount], [1, 0]);
+  });
+
   it('rejects for a fault of our own instead of going on without a word', async () => {
     const clock = new FakeClock();
     const marks = new DirtyMarks();
@@ -201,7 +218,8 @@ describe('outbox: while the queue is down (B33)', () => {
       throw new Error('a metric that does not exist');
     };
     const queueUrls = { live: LIVE, bulk: BULK };
-    const outbox = createOutbox({ queue: new FakeQueue(), queueUrls, clock, log: SILENT, sources: [source], onResult });
+    const outbox = createOutbox({ queue: new FakeQueue(), queueUrls, clock, log: SILENT, onResult });
+    outbox.add(source);
     marks.mark({ uid: 'u', name: 'n', resourceVersion: '1', reason: 'created', mustRun: false, lane: 'live', firstSeenAtMs: 0 });
     await assert.rejects(outbox.run(new AbortController().signal), /a metric that does not exist/);
   });

@@ -43,8 +43,9 @@ export class Scene {
     });
   }
 
-  source(cluster = 'east'): OutboxSource {
-    const source = { cluster: clusterName(cluster), type: tenants, marks: new DirtyMarks(() => this.outbox.wake()) };
+  /** A source, added to the outbox. Its cell has not listed, unless it says so. */
+  source(cluster = 'east', hasListed: () => boolean = () => false): OutboxSource {
+    const source = { cluster: clusterName(cluster), type: tenants, marks: new DirtyMarks(() => this.outbox.wake()), hasListed };
     this.outbox.add(source);
     return source;
   }
@@ -61,6 +62,11 @@ export class Scene {
       firstSeenAtMs: this.clock.now().getTime(),
       ...overrides,
     });
+  }
+
+  /** Marks `count` objects for the bulk lane, named after `name` and a number. */
+  sweep(source: OutboxSource, name: string, count: number): void {
+    for (const index of range(count)) this.mark(source, `${name}-${index}`, { reason: 'sweep', lane: 'bulk' });
   }
 
   start(): void {

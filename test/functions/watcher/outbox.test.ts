@@ -92,6 +92,41 @@ describe('outbox: fairness', () => {
     await scene.end();
   });
 
+  it('begins the next batch with the source after the one it began with, however many idle ones there are', async () => {
+    const scene = new Scene();
+    const idle = (count: number) => range(count).map((index) => scene.source(`idle-${index}`));
+    idle(20);
+    const [busy, quiet] = [scene.source('busy'), scene.source('quiet')];
+    idle(20);
+    const last = scene.source('last');
+    for (const index of range(2000)) scene.mark(busy, `busy-${index}`);
+    for (const index of range(12)) scene.mark(last, `last-${index}`);
+    scene.mark(quiet, 'quiet-0');
+    scene.start();
+    await scene.clock.settle();
+    const uids = scene.uids();
+    // Batches of busy, quiet with last, last with busy: whoever has marks begins one of the first three.
+    assert.ok(uids.indexOf('quiet-0') < 20, `quiet at ${uids.indexOf('quiet-0')}`);
+    assert.ok(uids.indexOf('last-11') < 30, `last at ${uids.indexOf('last-11')}`);
+    assert.equal(new Set(uids).size, 2013);
+    await scene.end();
+  });
+
+  it('gives sources that are always busy the same share', async () => {
+    const scene = new Scene();
+    const sources = range(50).map((index) => scene.source(`c${index}`));
+    const busy = [3, 4, 29].map((index) => sources[index]).filter((source) => source !== undefined);
+    for (const source of busy) for (const index of range(400)) scene.mark(source, `${source.cluster}-${index}`);
+    scene.start();
+    await scene.clock.settle();
+    const firstHalf = scene.queue.accepted.slice(0, 600);
+    for (const source of busy) {
+      const count = firstHalf.filter(({ message }) => message.groupId === source.cluster).length;
+      assert.ok(count >= 190 && count <= 210, `${count} of ${source.cluster} in 600`);
+    }
+    await scene.end();
+  });
+
   it('fills a batch from several sources instead of sending one call for each', async () => {
     const scene = new Scene();
     for (const index of range(10)) scene.mark(scene.source(`c${index}`), `u${index}`);

@@ -5,6 +5,9 @@ import { SendGate } from '../../../functions/watcher/send-gate.ts';
 /** The greatest that a random number can be, so that pauses are the longest possible. */
 const MOST = 1 - Number.EPSILON;
 
+/** Two sources. */
+const [east, west] = [{}, {}];
+
 describe('SendGate', () => {
   it('pauses longer after each failure, from 250 ms to 30 s, and not at all after an answer', () => {
     const gate = new SendGate();
@@ -31,26 +34,44 @@ describe('SendGate', () => {
     const gate = new SendGate();
     for (let round = 0; round < 5; round += 1) {
       gate.failed(gate.ticket(), 1000, MOST);
-      assert.equal(gate.retryAtMs('u', false, 1000, MOST), gate.notBeforeMs + 100);
+      assert.equal(gate.retryAtMs(east, 'u', false, 1000, MOST), gate.notBeforeMs + 100);
     }
   });
 
   it('delays an entry more each time it fails beside others, until it is taken', () => {
     const gate = new SendGate();
     gate.succeeded();
-    const delays = Array.from({ length: 4 }, () => Math.round(gate.retryAtMs('u', true, 1000, MOST) - 1000));
+    const delays = Array.from({ length: 4 }, () => Math.round(gate.retryAtMs(east, 'u', true, 1000, MOST) - 1000));
     assert.deepEqual(delays, [750, 2250, 6750, 20_250]);
-    assert.equal(Math.round(gate.retryAtMs('v', true, 1000, MOST)), 1750);
-    gate.forget('u');
-    assert.equal(Math.round(gate.retryAtMs('u', true, 1000, MOST)), 1750);
+    assert.equal(Math.round(gate.retryAtMs(east, 'v', true, 1000, MOST)), 1750);
+    gate.forget(east, 'u');
+    assert.equal(Math.round(gate.retryAtMs(east, 'u', true, 1000, MOST)), 1750);
   });
 
   it('knows an entry that fails alone, while the lane answers for others, as the cause', () => {
     const gate = new SendGate();
     for (const expected of [100, 750, 2250]) {
       gate.failed(gate.ticket(), 1000, MOST);
-      assert.equal(Math.round(gate.retryAtMs('u', false, 1000, MOST) - gate.notBeforeMs), expected);
+      assert.equal(Math.round(gate.retryAtMs(east, 'u', false, 1000, MOST) - gate.notBeforeMs), expected);
       gate.succeeded();
     }
+  });
+
+  it('keeps equal uids of two sources apart', () => {
+    const gate = new SendGate();
+    gate.succeeded();
+    for (let round = 0; round < 3; round += 1) gate.retryAtMs(east, 'u', true, 1000, MOST);
+    assert.equal(Math.round(gate.retryAtMs(west, 'u', true, 1000, MOST)), 1750);
+    gate.forget(west, 'u');
+    assert.equal(Math.round(gate.retryAtMs(east, 'u', true, 1000, MOST)), 21_250);
+  });
+
+  it('rests a moment, and never makes a pause shorter by it', () => {
+    const gate = new SendGate();
+    gate.rest(1000);
+    assert.equal(gate.notBeforeMs, 1100);
+    gate.failed(gate.ticket(), 1000, MOST);
+    gate.rest(1000);
+    assert.equal(Math.round(gate.notBeforeMs), 1750);
   });
 });

@@ -1,0 +1,50 @@
+/** A bucket of tokens that fills at a steady rate. Pure: time is an argument, in Unix milliseconds. */
+
+export interface BucketRate {
+  /** Tokens that come in a second; a whole number of 1 or more. */
+  readonly perSecond: number;
+  /** Tokens that the bucket holds at most; it is full at first. */
+  readonly capacity: number;
+}
+
+/** Thousandths of tokens are counted: what comes in a millisecond is then a whole number, and no rounding can lose any. */
+const TOKEN = 1000;
+
+export class TokenBucket {
+  readonly #perSecond: number;
+  readonly #capacity: number;
+  #level: number;
+  #atMs: number;
+
+  /** @throws RangeError for a rate that never gives a token */
+  constructor({ perSecond, capacity }: BucketRate, nowMs: number) {
+    if (!Number.isInteger(perSecond) || perSecond < 1 || !Number.isInteger(capacity) || capacity < 1) {
+      throw new RangeError(`a bucket needs whole numbers of 1 or more, not ${perSecond} a second and ${capacity} at most`);
+    }
+    this.#perSecond = perSecond;
+    this.#capacity = capacity * TOKEN;
+    this.#level = this.#capacity;
+    this.#atMs = nowMs;
+  }
+
+  /** Whole tokens in it. A clock that is set back gives none, and takes none away. */
+  available(nowMs: number): number {
+    const elapsedMs = Math.max(0, Math.floor(nowMs) - this.#atMs);
+    this.#atMs = Math.floor(nowMs);
+    this.#level = Math.min(this.#capacity, this.#level + elapsedMs * this.#perSecond);
+    return Math.floor(this.#level / TOKEN);
+  }
+
+  /** Takes tokens out. @throws RangeError for more than are {@link available} */
+  take(count: number, nowMs: number): void {
+    const available = this.available(nowMs);
+    if (count > available) throw new RangeError(`the bucket holds ${available} tokens, not ${count}`);
+    this.#level -= count * TOKEN;
+  }
+
+  /** When it holds `count` tokens if none is taken, in Unix milliseconds; never before `nowMs`. `count` is at most its capacity. */
+  whenMs(count: number, nowMs: number): number {
+    this.available(nowMs);
+    return nowMs + Math.ceil(Math.max(0, count * TOKEN - this.#level) / this.#perSecond);
+  }
+}
