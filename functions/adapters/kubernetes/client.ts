@@ -1,10 +1,11 @@
 /** The port over HTTP: see `port.ts` for what each call promises. */
 import type { ClusterName, ObjectAddress, ResourceType } from '../../../events/resource.ts';
+import type { Environment } from '../../core/config.ts';
 import { TerminalError, TransientError } from '../../core/errors.ts';
 import type { KubernetesObject } from '../../core/reconciler.ts';
 import { openCredentials } from './credentials.ts';
 import { errorOf, isAbsent, parseStatus, type RequestContext } from './errors.ts';
-import type { Environment, KubeConfigSource } from './kube-config.ts';
+import type { KubeConfigSource } from './kube-config.ts';
 import { APPLY_PATCH, acceptOf, collectionPath, JSON_TYPE, MERGE_PATCH, METADATA, objectPath } from './paths.ts';
 import { type AppliedObject, type CallOptions, FIELD_MANAGER, type KubernetesClient, type ReadOptions } from './port.ts';
 import { parseObject, projectMetadata, projectPage, projectServedKind } from './projection.ts';

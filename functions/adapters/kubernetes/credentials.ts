@@ -6,9 +6,10 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { RequestOptions } from 'node:https';
+import type { Environment } from '../../core/config.ts';
 import { ConfigError, TransientError } from '../../core/errors.ts';
 import { type ExecCredential, runExecPlugin } from './exec-plugin.ts';
-import { type ClusterAccess, type Environment, type KubeConfigSource, loadAccess } from './kube-config.ts';
+import { type ClusterAccess, type KubeConfigSource, loadAccess } from './kube-config.ts';
 
 /** Files are read again after this; the period of client-go's token source. */
 const REREAD_AFTER_MS = 60_000;

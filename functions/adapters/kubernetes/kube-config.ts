@@ -6,6 +6,7 @@ import { X509Certificate } from 'node:crypto';
 import { dirname, isAbsolute, join } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { KubeConfig } from '@kubernetes/client-node/dist/config.js';
+import type { Environment } from '../../core/config.ts';
 import { ConfigError } from '../../core/errors.ts';
 import { type ClusterFields, fault, readContext, readText, type UserFields } from './kube-config-file.ts';
 
@@ -35,9 +36,6 @@ export interface ExecPlugin {
   /** The `spec.cluster` that plugins with provideClusterInfo get to see. */
   readonly clusterInfo: Readonly<Record<string, unknown>> | undefined;
 }
-
-/** The environment that decides where we run; `process.env` unless a test says otherwise. */
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** User fields whose loss would change who we are; they are refused instead of dropped. */
 const UNSUPPORTED_USER_FIELDS = ['as-uid', 'as-user-extra'];
