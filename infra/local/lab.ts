@@ -46,7 +46,12 @@ function print(lab: Lab): void {
 /** Resolves at the first SIGINT, SIGTERM or SIGHUP; at the next one the process ends at once, and its servers with it. */
 function untilToldToStop(): Promise<void> {
   return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve());
+    const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+    const told = (): void => {
+      for (const signal of signals) process.off(signal, told);
+      resolve();
+    };
+    for (const signal of signals) process.on(signal, told);
   });
 }
 
