@@ -8,6 +8,7 @@
 import type { ObjectMetadata } from '../../events/observed-object.ts';
 import { groupKind, type ObjectAddress, type ResourceKey, type ResourceType } from '../../events/resource.ts';
 import { ConfigError } from './errors.ts';
+import type { OwnedKind } from './owned-kind.ts';
 import type { ResourceDefinition } from './resource-definition.ts';
 
 /** Any object as the API server has it. */
@@ -94,8 +95,11 @@ export interface ReconcilerDeclaration<Spec, Status> {
   readonly resource: ResourceDefinition<Spec, Status>;
   /** Raise it when the code must run again over objects that are settled. An integer of 1 or more; 1 if left out. */
   readonly revision?: number;
-  /** Every kind that a Plan applies; a Plan with any other kind is refused. */
-  readonly owns?: readonly ResourceType[];
+  /**
+   * Every kind that a Plan applies; a Plan with any other kind is refused. Its objects are watched: drift of a child, its
+   * deletion and the columns named by `wakeOn` (`deployments.wakeOn('Available')`) run the reconciler again.
+   */
+  readonly owns?: readonly OwnedKind[];
   readonly grants?: readonly Grant[];
   reconcile(input: ReconcileInput<Spec, Status>): Promise<Plan<Status>>;
 }

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ConfigError } from '../../../functions/core/errors.ts';
-import { configMaps } from '../../../functions/core/kinds.ts';
+import { configMaps, namespaces } from '../../../functions/core/kinds.ts';
+import { checkPlan } from '../../../functions/core/plan.ts';
 import { checkReconcilers, clusterRole, defineReconciler } from '../../../functions/core/reconciler.ts';
-import { boardReconciler, ticketReconciler, tickets } from './tickets.ts';
+import { boardReconciler, ticketOwner, ticketReconciler, tickets } from './tickets.ts';
 
 const reconcile = () => Promise.resolve({ status: { phase: 'Open' } });
 
@@ -16,10 +17,24 @@ describe('defineReconciler', () => {
     ]);
   });
 
+  it('keeps the columns that an owned kind names, and lets a Plan apply such a kind', () => {
+    const reconciler = defineReconciler({ resource: tickets, owns: [namespaces, configMaps.wakeOn('Data')], reconcile });
+    assert.deepEqual(
+      reconciler.owns.map(({ kind, wakeOnColumns }) => [kind, wakeOnColumns]),
+      [
+        ['Namespace', undefined],
+        ['ConfigMap', ['Data']],
+      ],
+    );
+    const apply = [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: 'team', name: 'a' } }];
+    assert.equal(checkPlan(reconciler, ticketOwner, { apply, status: { phase: 'Open' } }).children.length, 1);
+  });
+
   const refused: { name: string; change: object; code: string }[] = [
     { name: 'a field it does not know', change: { finalise: reconcile }, code: 'unknown-field' },
     { name: 'revision 0', change: { revision: 0 }, code: 'bad-revision' },
     { name: 'a revision that is no integer', change: { revision: 1.5 }, code: 'bad-revision' },
+    { name: 'a kind owned with columns and without', change: { owns: [configMaps, configMaps.wakeOn('Data')] }, code: 'owned-twice' },
     { name: 'a kind owned in two versions', change: { owns: [configMaps, { ...configMaps, version: 'v2' }] }, code: 'owned-twice' },
   ];
   for (const { name, change, code } of refused) {
