@@ -37,7 +37,7 @@ export type AfterWait =
 export type WatchState = { readonly memory: WatchMemory } & (
   | { readonly kind: 'describing' }
   | { readonly kind: 'listing'; readonly resourceVersion: string | undefined }
-  | { readonly kind: 'opening'; readonly position: string }
+  | { readonly kind: 'opening'; readonly position: string; readonly isResume: boolean }
   | {
       readonly kind: 'streaming';
       readonly position: string;

@@ -131,7 +131,11 @@ export function phaseOf(state: WatchState): WatchPhase {
   if (trouble !== undefined && !isReading) {
     return BLOCKED.has(trouble.code) || failureCount > 1 || reached === undefined ? 'failing' : 'recovering';
   }
-  return state.kind === 'describing' || state.kind === 'listing' ? 'listing' : 'recovering';
+  if (state.kind === 'describing' || state.kind === 'listing') return 'listing';
+  if (state.kind !== 'opening') return 'recovering';
+  // A watch after a list or after another watch is how things go, and no state of its own.
+  if (!state.isResume) return 'listing';
+  return state.memory.wellSinceMs === undefined ? 'recovering' : 'streaming';
 }
 
 type State<Kind extends WatchState['kind']> = Extract<WatchState, { readonly kind: Kind }>;
@@ -238,10 +242,8 @@ function recover(
     const slower = { ...expired, expiredBackoffMs: Math.min(ms, BACKOFF_CAP_MS) };
     return { state: { kind: 'waiting', memory: slower, next: { kind: 'list' } }, effects: [...effects, { kind: 'timer', ms }] };
   }
-  // The server says that our position is ahead of it. It is told so once, because a replica may lag; then we believe it.
-  const isToldTwice = failure.code === 'resource-version-too-large' && memory.trouble?.code === failure.code;
   const failed = { ...memory, failureCount: memory.failureCount + 1, trouble: failure };
-  const mustList = position === undefined || isToldTwice || VOIDS_POSITION.has(failure.code);
+  const mustList = position === undefined || VOIDS_POSITION.has(failure.code);
   return wait(failed, failure, mustList ? { kind: 'list' } : { kind: 'probe', position }, context, effects);
 }
 
@@ -275,7 +277,7 @@ function open(memory: WatchMemory, position: string, isResume: boolean, context:
   // A random length spreads the reconnects of watches that began together.
   const timeoutSeconds = Math.max(1, Math.ceil((context.watchTimeoutSeconds * (1 + context.random)) / 2));
   const effect: WatchEffect = { kind: 'open-watch', position, timeoutSeconds, isResume };
-  return { state: { kind: 'opening', memory, position }, effects: [...effects, effect] };
+  return { state: { kind: 'opening', memory, position, isResume }, effects: [...effects, effect] };
 }
 
 function wait(

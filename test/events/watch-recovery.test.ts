@@ -97,14 +97,6 @@ describe('a failure of a watch', () => {
     }
     assert.deepEqual([state.memory.backoffMs, state.memory.failureCount], [0, 0]);
   });
-  it('is believed at the second time when the server says that our position is ahead of it', () => {
-    const first = step(opening(), failed('resource-version-too-large', 1)).state;
-    const second = step(opening({ trouble: first.memory.trouble }), failed('resource-version-too-large', 1)).state;
-    assert.deepEqual(
-      [first, second].map((state) => state.kind === 'waiting' && state.next.kind),
-      ['probe', 'list'],
-    );
-  });
 });
 
 describe('the probe', () => {

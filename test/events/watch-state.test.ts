@@ -284,7 +284,10 @@ describe('phaseOf', () => {
   const rows: readonly (readonly [string, WatchState, ReturnType<typeof phaseOf>])[] = [
     ['a first list', describing({ reached: undefined }), 'listing'],
     ['an open stream', streaming(10, false), 'streaming'],
-    ['a reconnect', opening(), 'recovering'],
+    ['a watch after a list', opening({ wellSinceMs: undefined }, false), 'listing'],
+    ['a watch after another', opening(), 'streaming'],
+    ['a watch after others that ended early', opening({ wellSinceMs: undefined }), 'recovering'],
+    ['a watch after a failure', opening({ trouble, failureCount: 1 }), 'recovering'],
     ['the first failure after a stream', waiting({ kind: 'probe', position: '1' }, { trouble, failureCount: 1 }), 'recovering'],
     ['the second failure in a row', waiting({ kind: 'probe', position: '1' }, { trouble, failureCount: 2 }), 'failing'],
     [

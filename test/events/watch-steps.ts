@@ -42,7 +42,12 @@ export const listing = (resourceVersion: string | undefined, memory: Memory = {}
   resourceVersion,
   memory: { ...calm, ...memory },
 });
-export const opening = (memory: Memory = {}): WatchState => ({ kind: 'opening', position: '100', memory: { ...calm, ...memory } });
+export const opening = (memory: Memory = {}, isResume = true): WatchState => ({
+  kind: 'opening',
+  position: '100',
+  isResume,
+  memory: { ...calm, ...memory },
+});
 export const probing = (memory: Memory = {}): WatchState => ({ kind: 'probing', position: '100', memory: { ...calm, ...memory } });
 export const waiting = (next: Extract<WatchState, { kind: 'waiting' }>['next'], memory: Memory = {}): WatchState => ({
   kind: 'waiting',
