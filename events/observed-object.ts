@@ -39,6 +39,16 @@ export interface OwnerReference {
 export interface Row {
   readonly cells: readonly unknown[];
   readonly metadata: ObjectMetadata;
+  /** Where it was asked for and somebody's managedFields name us: what is ours. */
+  readonly ownFields?: OwnFields | undefined;
+}
+
+/** The set of fields that we own of an object, without the set: enough to see that it changed, and in which direction. */
+export interface OwnFields {
+  /** An integer; another set has another one. */
+  readonly digest: number;
+  /** Of fields and what holds them. What others take from us makes it smaller. */
+  readonly count: number;
 }
 
 /** A column of a Table, as `columnDefinitions` and `additionalPrinterColumns` both have it. */

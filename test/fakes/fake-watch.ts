@@ -1,6 +1,7 @@
 /** A watch stream under the test's hand, and the projection of objects to rows. */
 import type { ColumnDefinition, Row } from '../../events/observed-object.ts';
 import type { ListForm, ServedKind, WatchFrame, WatchOptions } from '../../functions/adapters/kubernetes/port.ts';
+import { ownFieldsOf } from '../../functions/core/own-fields.ts';
 import type { KubernetesObject } from '../../functions/core/reconciler.ts';
 import type { Change, ObjectStore } from './object-store.ts';
 import { isJson } from './server-side-apply.ts';
@@ -104,14 +105,14 @@ export class FakeWatch implements AsyncIterable<WatchFrame> {
   }
 
   #deliver({ type, object, before, resourceVersion }: Change): void {
-    const { labelSelector, form } = this.options;
+    const { labelSelector } = this.options;
     const was = before !== undefined && matches(before, labelSelector);
     const is = type !== 'DELETED' && matches(object, labelSelector);
     if (!was && !is) return;
     const shown = is
       ? object
       : { ...object, ...before, metadata: { ...(before ?? object).metadata, resourceVersion: String(resourceVersion) } };
-    this.push({ type: is ? (was ? 'MODIFIED' : 'ADDED') : 'DELETED', row: projectRow(shown, form, this.#columns) });
+    this.push({ type: is ? (was ? 'MODIFIED' : 'ADDED') : 'DELETED', row: projectRow(shown, this.options, this.#columns) });
   }
 }
 
@@ -131,10 +132,15 @@ export function columnsOf(form: ListForm, columns: Columns): ColumnDefinition[] 
   return [{ name: 'Name', type: 'string' }, ...columns.map(({ name }) => ({ name, type: 'string' }))];
 }
 
-export function projectRow(object: KubernetesObject, form: ListForm, columns: Columns): Row {
-  const { managedFields: _, ...metadata } = object.metadata;
+export function projectRow(
+  object: KubernetesObject,
+  { form, ownFields }: { readonly form: ListForm; readonly ownFields?: boolean | undefined },
+  columns: Columns,
+): Row {
+  const { managedFields, ...metadata } = object.metadata;
+  const own = ownFields === true ? ownFieldsOf(managedFields) : undefined;
   const cells = form === 'metadata' ? [] : [object.metadata.name, ...columns.map(({ jsonPath }) => cellOf(object, jsonPath))];
-  return { metadata, cells };
+  return { metadata, cells, ...(own === undefined ? {} : { ownFields: own }) };
 }
 
 /** The value of a JSONPath of the two forms that printer columns of ours have; null where it is absent. */

@@ -202,7 +202,7 @@ export class FakeCluster {
           const token = rest.length > 0 ? `page-${cluster.#pages.size + 1}` : undefined;
           if (token !== undefined) cluster.#pages.set(token, { objects: rest, resourceVersion: page.resourceVersion });
           return {
-            rows: page.objects.slice(0, limit).map((object) => projectRow(object, options.form, columns(type))),
+            rows: page.objects.slice(0, limit).map((object) => projectRow(object, options, columns(type))),
             columns: columnsOf(options.form, columns(type)),
             resourceVersion: page.resourceVersion,
             continue: token,

@@ -126,7 +126,7 @@ export function createKubernetesClient(options: KubernetesClientOptions): Kubern
       return text === undefined ? undefined : metadataOf(text);
     },
 
-    async list(type, { form, labelSelector, limit = PAGE_LIMIT, continue: token, resourceVersion, signal }) {
+    async list(type, { form, ownFields, labelSelector, limit = PAGE_LIMIT, continue: token, resourceVersion, signal }) {
       const at = token === undefined ? checkedVersion(resourceVersion) : undefined;
       const path = collectionPath(type, undefined, {
         includeObject: form === 'table' ? 'Metadata' : undefined,
@@ -136,10 +136,11 @@ export function createKubernetesClient(options: KubernetesClientOptions): Kubern
         resourceVersion: at,
         resourceVersionMatch: at === undefined ? undefined : 'NotOlderThan',
       });
-      return projectPage(await send({ verb: 'list', type }, { method: 'GET', path, accept: acceptOf(form, 'list'), signal }), form);
+      const text = await send({ verb: 'list', type }, { method: 'GET', path, accept: acceptOf(form, 'list'), signal });
+      return projectPage(text, { form, ownFields });
     },
 
-    async watch(type, { form, resourceVersion, timeoutSeconds, graceSeconds, labelSelector, signal }) {
+    async watch(type, { form, ownFields, resourceVersion, timeoutSeconds, graceSeconds, labelSelector, signal }) {
       const context: RequestContext = { verb: 'watch', type };
       const path = collectionPath(type, undefined, {
         watch: true,
@@ -153,7 +154,7 @@ export function createKubernetesClient(options: KubernetesClientOptions): Kubern
         transport.open({ method: 'GET', path, accept: acceptOf(form, 'watch'), signal }),
       );
       if (opened.kind === 'answer') throw errorOf(opened as Answer, context, nowMs());
-      return readFrames(opened, { form, lifetimeMs: (timeoutSeconds + graceSeconds) * 1000, signal });
+      return readFrames(opened, { form, ownFields, lifetimeMs: (timeoutSeconds + graceSeconds) * 1000, signal });
     },
 
     async apply(type, body, options = {}) {

@@ -32,6 +32,8 @@ export type ListForm = 'table' | 'metadata';
 interface ListOptions extends ReadOptions {
   readonly form: ListForm;
   readonly labelSelector?: string | undefined;
+  /** Rows tell which fields are ours: {@link Row.ownFields}. */
+  readonly ownFields?: boolean | undefined;
   /** Objects a page; 500 if left out. */
   readonly limit?: number;
   /** Token of the page before; resourceVersion is not sent together with it. */
@@ -51,6 +53,8 @@ export interface WatchOptions extends CallOptions {
   readonly resourceVersion: string;
   readonly timeoutSeconds: number;
   readonly labelSelector?: string | undefined;
+  /** Rows tell which fields are ours: {@link Row.ownFields}. */
+  readonly ownFields?: boolean | undefined;
   /** The stream is given up this many seconds after `timeoutSeconds` without an end. */
   readonly graceSeconds: number;
 }

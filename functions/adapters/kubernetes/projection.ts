@@ -1,8 +1,15 @@
 /** From answers of the API server to what the rest of the project sees: rows, metadata, pages, watch frames. */
 import type { ColumnDefinition, ObjectMetadata, OwnerReference, Row } from '../../../events/observed-object.ts';
 import { cutText, TransientError } from '../../core/errors.ts';
+import { ownFieldsOf } from '../../core/own-fields.ts';
 import { statusOf } from './errors.ts';
 import type { ListForm, ListPage, ServedKind, WatchFrame } from './port.ts';
+
+/** How rows were asked for. */
+export interface RowForm {
+  readonly form: ListForm;
+  readonly ownFields?: boolean | undefined;
+}
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -46,13 +53,15 @@ export function projectMetadata(value: unknown): ObjectMetadata {
 }
 
 /** A page of a list. @throws TransientError `bad-response` if the server answered in another form than was asked for */
-export function projectPage(text: string, form: ListForm): ListPage {
+export function projectPage(text: string, { form, ownFields = false }: RowForm): ListPage {
   const body = parseObject(text, form === 'table' ? 'Table' : 'PartialObjectMetadataList');
   const metadata = isJson(body['metadata']) ? body['metadata'] : {};
   const { resourceVersion, continue: token } = metadata;
   if (typeof resourceVersion !== 'string') throw badResponse('a list without resourceVersion');
   return {
-    rows: form === 'table' ? array(body['rows']).map(projectRow) : array(body['items']).map(projectItem),
+    rows: array(body[form === 'table' ? 'rows' : 'items']).map((entry) =>
+      projectRow(form === 'table' ? entry : { cells: [], object: entry }, ownFields),
+    ),
     columns: projectColumns(body['columnDefinitions']) ?? [],
     resourceVersion,
     continue: typeof token === 'string' && token !== '' ? token : undefined,
@@ -60,16 +69,16 @@ export function projectPage(text: string, form: ListForm): ListPage {
 }
 
 /** One line of a watch. @throws TransientError `bad-frame` if it is not one, without quoting it */
-export function parseFrame(line: string, form: ListForm): WatchFrame {
+export function parseFrame(line: string, rows: RowForm): WatchFrame {
   try {
-    return projectFrame(parseObject(line), form);
+    return projectFrame(parseObject(line), rows);
   } catch (error) {
     if (!(error instanceof TransientError)) throw error;
     throw new TransientError('bad-frame', 'a line of the watch is not a frame; list anew', { cause: error, facts: error.facts });
   }
 }
 
-function projectFrame({ type, object }: Json, form: ListForm): WatchFrame {
+function projectFrame({ type, object }: Json, { form, ownFields = false }: RowForm): WatchFrame {
   const body = isJson(object) ? object : {};
   if (type === 'ERROR') {
     const status = statusOf(body);
@@ -90,7 +99,7 @@ function projectFrame({ type, object }: Json, form: ListForm): WatchFrame {
     if (resourceVersion === undefined) throw badResponse('a bookmark without resourceVersion');
     return { type, resourceVersion, columns };
   }
-  return { type, row: projectRow(entry), columns };
+  return { type, row: projectRow(entry, ownFields), columns };
 }
 
 /** What a CRD says of one of its versions; undefined if it does not serve that version. */
@@ -107,13 +116,13 @@ export function projectServedKind(text: string, version: string): ServedKind | u
   };
 }
 
-function projectRow(value: unknown): Row {
+function projectRow(value: unknown, ownFields: boolean): Row {
   const { cells, object } = isJson(value) ? value : {};
-  return { cells: array(cells), metadata: projectMetadata(isJson(object) ? object['metadata'] : undefined) };
-}
-
-function projectItem(value: unknown): Row {
-  return projectRow({ cells: [], object: value });
+  const metadata = isJson(object) ? object['metadata'] : undefined;
+  const row: Row = { cells: array(cells), metadata: projectMetadata(metadata) };
+  // Now, since managedFields are let go with the text: they are most of what a row weighs.
+  const own = ownFields && isJson(metadata) ? ownFieldsOf(metadata['managedFields']) : undefined;
+  return own === undefined ? row : { ...row, ownFields: own };
 }
 
 function projectColumns(value: unknown): ColumnDefinition[] | undefined {

@@ -1,13 +1,12 @@
 /** An open watch as frames that are pulled: what is not read stays in the socket, so a slow reader slows the server. */
 import { TransientError } from '../../core/errors.ts';
 import { unreachable } from './exchange.ts';
-import type { ListForm, WatchFrame } from './port.ts';
-import { parseFrame } from './projection.ts';
+import type { WatchFrame } from './port.ts';
+import { parseFrame, type RowForm } from './projection.ts';
 import { splitLines } from './stream.ts';
 import { MAX_BODY_BYTES, type OpenStream } from './transport.ts';
 
-export interface WatchReading {
-  readonly form: ListForm;
+export interface WatchReading extends RowForm {
   /** The stream is given up after this, whatever it sends. */
   readonly lifetimeMs: number;
   readonly signal: AbortSignal | undefined;
@@ -19,7 +18,7 @@ export interface WatchReading {
  *
  * @throws TransientError `bad-frame`, `unreachable` (broken off), `timeout` (lifetime over); the reason of the signal
  */
-export function readFrames(stream: OpenStream, { form, lifetimeMs, signal }: WatchReading): AsyncIterable<WatchFrame> {
+export function readFrames(stream: OpenStream, { form, ownFields, lifetimeMs, signal }: WatchReading): AsyncIterable<WatchFrame> {
   let hasLeft = false;
   let expired: TransientError | undefined;
   const timer = setTimeout(() => {
@@ -38,7 +37,7 @@ export function readFrames(stream: OpenStream, { form, lifetimeMs, signal }: Wat
     try {
       for await (const line of splitLines(stream.chunks, MAX_BODY_BYTES)) {
         signal?.throwIfAborted();
-        yield parseFrame(line, form);
+        yield parseFrame(line, { form, ownFields });
       }
     } catch (error) {
       if (hasLeft) return;

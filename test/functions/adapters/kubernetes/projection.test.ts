@@ -11,7 +11,7 @@ import { bodyOf, linesOf } from './samples.ts';
 
 describe('projectPage', () => {
   it('has the rows, columns and token of a Table', () => {
-    const page = projectPage(bodyOf('table-list'), 'table');
+    const page = projectPage(bodyOf('table-list'), { form: 'table' });
     assert.deepEqual(
       page.columns.map(({ name, type }) => `${name}:${type}`),
       ['Name:string', 'Ready:string', 'Observed:integer'],
@@ -23,29 +23,59 @@ describe('projectPage', () => {
   });
 
   it('has no token on the last page', () => {
-    assert.equal(projectPage(bodyOf('table-list-page-2'), 'table').continue, undefined);
+    assert.equal(projectPage(bodyOf('table-list-page-2'), { form: 'table' }).continue, undefined);
   });
 
   it('has rows without cells for the metadata form', () => {
-    const page = projectPage(bodyOf('list-metadata-only'), 'metadata');
+    const page = projectPage(bodyOf('list-metadata-only'), { form: 'metadata' });
     assert.deepEqual(page.columns, []);
     assert.ok(page.rows.length > 0);
     assert.ok(page.rows.every(({ cells }) => cells.length === 0));
   });
 
   it('lets managedFields go', () => {
-    assert.doesNotMatch(JSON.stringify(projectPage(bodyOf('table-list'), 'table')), /managedFields/);
+    assert.doesNotMatch(JSON.stringify(projectPage(bodyOf('table-list'), { form: 'table' })), /managedFields/);
   });
 
   it('refuses whole objects where rows were asked for, which would otherwise read as an empty list', () => {
-    assert.throws(() => projectPage(JSON.stringify({ kind: 'WidgetList', metadata: { resourceVersion: '1' }, items: [] }), 'table'), {
-      name: 'TransientError',
-      code: 'bad-response',
-    });
+    assert.throws(
+      () => projectPage(JSON.stringify({ kind: 'WidgetList', metadata: { resourceVersion: '1' }, items: [] }), { form: 'table' }),
+      {
+        name: 'TransientError',
+        code: 'bad-response',
+      },
+    );
   });
 
   it('refuses a page without resourceVersion', () => {
-    assert.throws(() => projectPage(JSON.stringify({ kind: 'Table', metadata: {}, rows: [] }), 'table'), { code: 'bad-response' });
+    assert.throws(() => projectPage(JSON.stringify({ kind: 'Table', metadata: {}, rows: [] }), { form: 'table' }), {
+      code: 'bad-response',
+    });
+  });
+});
+
+describe('rows with own fields', () => {
+  const managedFields = [{ manager: 'dogwatch', operation: 'Apply', fieldsV1: { 'f:data': { 'f:a': {} } } }];
+  const metadata = { name: 'a', uid: 'u', resourceVersion: '7', managedFields };
+  const page = JSON.stringify({
+    kind: 'PartialObjectMetadataList',
+    metadata: { resourceVersion: '9' },
+    items: [{ metadata }, { metadata: { ...metadata, managedFields: [] } }],
+  });
+  const frame = JSON.stringify({ type: 'MODIFIED', object: { kind: 'Table', rows: [{ cells: ['a'], object: { metadata } }] } });
+
+  it('say what of an object is ours, in lists and in watches, and still no managedFields', () => {
+    const { rows } = projectPage(page, { form: 'metadata', ownFields: true });
+    const seen = parseFrame(frame, { form: 'table', ownFields: true });
+    assert.ok(seen.type === 'MODIFIED');
+    assert.deepEqual([rows[0]?.ownFields?.count, rows[0]?.ownFields], [2, seen.row.ownFields]);
+    assert.equal(rows[1]?.ownFields, undefined);
+    assert.doesNotMatch(JSON.stringify([rows, seen]), /managedFields/);
+  });
+
+  it('are not made where nobody asked', () => {
+    const { rows } = projectPage(page, { form: 'metadata' });
+    assert.ok(rows.every((row) => !('ownFields' in row)));
   });
 });
 
@@ -82,7 +112,7 @@ describe('projectMetadata', () => {
 
 describe('parseFrame', () => {
   it('reads a recorded Table watch: columns with the first frame only, then cells, bookmark and deletion', () => {
-    const frames = linesOf('table-watch').map((line) => parseFrame(line, 'table'));
+    const frames = linesOf('table-watch').map((line) => parseFrame(line, { form: 'table' }));
     const [first, ...rest] = frames;
     assert.ok(first !== undefined && first.type === 'MODIFIED');
     assert.deepEqual(
@@ -94,19 +124,19 @@ describe('parseFrame', () => {
   });
 
   it('reads a recorded metadata watch', () => {
-    const frames = linesOf('watch-list-metadata-only').map((line) => parseFrame(line, 'metadata'));
+    const frames = linesOf('watch-list-metadata-only').map((line) => parseFrame(line, { form: 'metadata' }));
     assert.equal(frames[0]?.type, 'ADDED');
     assert.ok(frames.some(({ type }) => type === 'BOOKMARK'));
   });
 
   it('reads an expired position', () => {
-    const [frame] = linesOf('table-watch-expired').map((line) => parseFrame(line, 'table'));
+    const [frame] = linesOf('table-watch-expired').map((line) => parseFrame(line, { form: 'table' }));
     assert.ok(frame?.type === 'ERROR');
     assert.deepEqual([frame.code, frame.reason], [410, 'Expired']);
   });
 
   it('reads an ERROR without a Status as 500', () => {
-    assert.deepEqual(parseFrame('{"type":"ERROR","object":{"kind":"Widget"}}', 'table'), {
+    assert.deepEqual(parseFrame('{"type":"ERROR","object":{"kind":"Widget"}}', { form: 'table' }), {
       type: 'ERROR',
       code: 500,
       reason: 'Unknown',
@@ -126,7 +156,7 @@ describe('parseFrame', () => {
   for (const [what, line] of bad) {
     it(`refuses ${what} as a bad frame and does not quote it`, () => {
       assert.throws(
-        () => parseFrame(line, 'table'),
+        () => parseFrame(line, { form: 'table' }),
         (error: Error & { code: string; facts: unknown }) => {
           assert.deepEqual([error.name, error.code], ['TransientError', 'bad-frame']);
           assert.doesNotMatch(JSON.stringify(error.facts) + error.message, /hunter2/);
@@ -140,7 +170,7 @@ describe('parseFrame', () => {
 describe('parseFrame in the metadata form', () => {
   it('refuses a whole object, which a server that does not know the form sends', () => {
     const object = { kind: 'Widget', metadata: { name: 'a', uid: 'u', resourceVersion: '1' }, spec: {} };
-    assert.throws(() => parseFrame(JSON.stringify({ type: 'ADDED', object }), 'metadata'), { code: 'bad-frame' });
+    assert.throws(() => parseFrame(JSON.stringify({ type: 'ADDED', object }), { form: 'metadata' }), { code: 'bad-frame' });
   });
 });
 
