@@ -25,14 +25,18 @@ export interface QueueOptions {
   readonly endpoint?: string;
 }
 
+export interface SqsClientOptions extends QueueOptions {
+  /** To the end of one attempt's answer, in milliseconds; a long poll's wait counts. Default: 10,000. */
+  readonly requestTimeoutMs?: number;
+}
+
 /**
  * A queue on SQS. Connections are kept between sends.
  *
  * @throws ConfigError `region-missing` where nobody names a region, which the SDK would find out at the first request
  */
 export async function createQueue(options: QueueOptions = {}): Promise<Queue> {
-  const client = createClient(options);
-  await checkRegion(client);
+  const client = await createSqsClient(options);
   return {
     async send(queueUrl, messages, { signal } = {}) {
       const results: SendResult[] = new Array(messages.length);
@@ -115,9 +119,15 @@ async function checkRegion(client: SQSClient): Promise<void> {
   }
 }
 
-function createClient({ region, endpoint }: QueueOptions): SQSClient {
+/**
+ * A client of SQS for queues that are configured by their URLs.
+ *
+ * @throws ConfigError `region-missing`
+ */
+export async function createSqsClient(options: SqsClientOptions = {}): Promise<SQSClient> {
+  const { region, endpoint, requestTimeoutMs = REQUEST_TIMEOUT_MS } = options;
   const { AWS_ENDPOINT_URL_SQS, AWS_ENDPOINT_URL } = process.env;
-  return new SQSClient({
+  const client = new SQSClient({
     ...(region === undefined ? {} : { region }),
     ...(endpoint === undefined ? {} : { endpoint }),
     // Left alone, the SDK sends its first request to the queue URL's host and later ones to the endpoint of the environment,
@@ -126,10 +136,12 @@ function createClient({ region, endpoint }: QueueOptions): SQSClient {
     maxAttempts: SDK_ATTEMPTS,
     requestHandler: {
       connectionTimeout: CONNECT_TIMEOUT_MS,
-      requestTimeout: REQUEST_TIMEOUT_MS,
+      requestTimeout: requestTimeoutMs,
       throwOnRequestTimeout: true, // else the SDK only logs that the time is over, and waits on
       httpAgent: { keepAlive: true },
       httpsAgent: { keepAlive: true },
     },
   });
+  await checkRegion(client);
+  return client;
 }
