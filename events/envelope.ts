@@ -56,9 +56,18 @@ function isPathSegment(text: string): boolean {
 }
 
 const NO_SEGMENT = 'must be a name that can stand in a path';
-const instant = z.iso.datetime({ offset: false });
-const resourceVersion = z.string().regex(/^[0-9]+$/, 'must be decimal digits');
-const attempt = z.int().min(1);
+const instant = z.iso.datetime({ offset: false }).max(40);
+
+/** The API server counts in 64 bits and answers a larger number with an error that comes again for ever. */
+const RESOURCE_VERSION_MAX = 2n ** 64n - 1n;
+const resourceVersion = z
+  .string()
+  .regex(/^[0-9]{1,20}$/, 'must be at most 20 decimal digits')
+  .refine((text) => !/^[0-9]+$/.test(text) || BigInt(text) <= RESOURCE_VERSION_MAX, 'must fit 64 bits');
+
+/** Far above every budget, and far below where adding one is lost. */
+const COUNT_MAX = 1_000_000_000;
+const attempt = z.int().min(1).max(COUNT_MAX);
 
 /** One failed attempt: which (from 1), when, and the code of its error. */
 const failedAttempt = z.looseObject({ attempt, at: instant, code: z.string() });
@@ -91,7 +100,7 @@ const data = z.looseObject({
   namespace: label.optional(),
   name: z.string().min(1).max(253).refine(isPathSegment, NO_SEGMENT),
   uid: z.string().min(1).max(128).optional(),
-  resourceVersion: resourceVersion.max(64).optional(),
+  resourceVersion: resourceVersion.optional(),
   generation: z.int().min(0).optional(),
   reason: z.enum(Object.keys(REASONS) as [Reason, ...Reason[]]),
   mustRun: z.boolean(),
@@ -102,7 +111,7 @@ const data = z.looseObject({
   lane: z.enum(['live', 'bulk']).optional(),
   history: z.array(failedAttempt).optional(),
   /** How often the message failed, by row of the disposition table: each row has a budget of its own. */
-  failures: z.record(z.string(), z.int().min(0)).optional(),
+  failures: z.record(z.string(), z.int().min(0).max(COUNT_MAX)).optional(),
   diagnosis: diagnosis.optional(),
   replay: replay.optional(),
 });

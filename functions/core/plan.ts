@@ -181,7 +181,8 @@ function digestOf(children: readonly PlannedChild[]): string {
 /**
  * Whose an existing object is that has the name of a planned child.
  * - `ours`: carries this owner's label or reference; apply over it
- * - `predecessor`: on its way out, or made for an object that had this key before (another uid): wait until it is gone
+ * - `predecessor`: on its way out, or made for an object that had this key before (another uid) and still referring to it, so that
+ *   the garbage collector will take it: wait until it is gone
  * - `foreign`: anybody else's; never taken over
  */
 export type ChildClass = 'ours' | 'predecessor' | 'foreign';
@@ -196,7 +197,9 @@ export interface ChildOwner {
 export function classifyChild(metadata: ObjectMetadata, owner: ChildOwner): ChildClass {
   if (metadata.deletionTimestamp !== undefined) return 'predecessor';
   if (metadata.labels?.[OWNER_LABEL] === owner.uid || hasReference(metadata, owner.uid)) return 'ours';
-  return metadata.annotations?.[OWNER_REF_ANNOTATION] === formatResourceKey(owner.key) ? 'predecessor' : 'foreign';
+  // Without a reference nothing will ever collect it: it was orphaned on purpose, and waiting for its end would be for ever.
+  const isCollected = (metadata.ownerReferences ?? []).length > 0;
+  return isCollected && metadata.annotations?.[OWNER_REF_ANNOTATION] === formatResourceKey(owner.key) ? 'predecessor' : 'foreign';
 }
 
 function hasReference({ ownerReferences = [] }: ObjectMetadata, uid: string): boolean {

@@ -180,8 +180,17 @@ describe('classifyChild', () => {
     },
     {
       name: 'the label of another uid with our key',
-      metadata: { labels: { 'dogwatch.dev/owner': 'uid-0' }, annotations: { 'dogwatch.dev/owner-ref': OWNER_REF } },
+      metadata: {
+        labels: { 'dogwatch.dev/owner': 'uid-0' },
+        annotations: { 'dogwatch.dev/owner-ref': OWNER_REF },
+        ownerReferences: reference('uid-0'),
+      },
       expected: 'predecessor',
+    },
+    {
+      name: 'the label of another uid with our key, orphaned (kubectl delete --cascade=orphan)',
+      metadata: { labels: { 'dogwatch.dev/owner': 'uid-0' }, annotations: { 'dogwatch.dev/owner-ref': OWNER_REF } },
+      expected: 'foreign',
     },
     {
       name: 'the label of another owner',

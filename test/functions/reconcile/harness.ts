@@ -211,6 +211,7 @@ export class Harness {
         : {
             labels: { [OWNER_LABEL]: owner.uid },
             annotations: { [OWNER_REF_ANNOTATION]: 'east/platform.example/Widget//a' },
+            ownerReferences: [{ apiVersion: 'platform.example/v1', kind: 'Widget', name: 'a', uid: owner.uid }],
             ...(owner.finalizers === undefined ? {} : { finalizers: owner.finalizers }),
           };
     return this.east.create(configMaps, { namespace: 'widget-a', name: config }, { metadata: marks });

@@ -233,7 +233,7 @@ describe('reading', () => {
 
   it('reads on where the position was lost with a restore of etcd', async () => {
     const harness = await settled();
-    assert.equal((await harness.deliver({ resourceVersion: '999999999999999999999' }))['branch'], 'settled');
+    assert.equal((await harness.deliver({ resourceVersion: '999999999999999999' }))['branch'], 'settled');
   });
 
   it('carries the version that is there on, once the one of the message was lost with a restore of etcd', async () => {
