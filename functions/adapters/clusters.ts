@@ -1,4 +1,5 @@
 /** The cluster registry: which clusters there are, and how to reach each. A YAML file: see `infra/clusters.example.yml`. */
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { load, YAMLException } from 'js-yaml';
@@ -8,6 +9,7 @@ import { closestName } from '../core/closest-name.ts';
 import { ConfigError } from '../core/errors.ts';
 import { createKubernetesClient, type KubernetesClientOptions } from './kubernetes/client.ts';
 import type { KubeConfigSource } from './kubernetes/kube-config.ts';
+import { readContext } from './kubernetes/kube-config-file.ts';
 import type { KubernetesClient } from './kubernetes/port.ts';
 
 /** One line of the registry. `access` has absolute paths. */
@@ -84,6 +86,31 @@ export function connectCluster(entry: ClusterEntry, options: ConnectOptions = {}
     if (!(error instanceof ConfigError)) throw error;
     throw new ConfigError(error.code, `${entry.where}: ${error.message}`, { cause: error });
   }
+}
+
+/**
+ * Asks entries where they lead: the API server's address, or undefined where that cannot be read now. To be asked again and
+ * again, for a kubeconfig may be replaced; one whose content is the same is not parsed again.
+ */
+export function createServerReader(): (entry: ClusterEntry) => string | undefined {
+  const known = new Map<string, { readonly digest: string; readonly server: string | undefined }>();
+  return ({ access }) => {
+    if (access.kind === 'in-cluster') return undefined;
+    const { path, context } = access;
+    const key = JSON.stringify([path, context]);
+    try {
+      const digest = createHash('sha256').update(readFileSync(path)).digest('base64');
+      const before = known.get(key);
+      if (before?.digest === digest) return before.server;
+      known.set(key, { digest, server: undefined });
+      const { server } = readContext(path, context).cluster;
+      known.set(key, { digest, server });
+      return server;
+    } catch {
+      // Whoever connects says what is wrong; here it only means that there is no news.
+      return undefined;
+    }
+  };
 }
 
 function parseYaml(reference: string): unknown {
