@@ -51,10 +51,16 @@ export function openCredentials(source: KubeConfigSource, options: CredentialsOp
   let dueAtMs = Number.NEGATIVE_INFINITY;
   let reloadedAtMs = Number.NEGATIVE_INFINITY;
   let pending: Promise<Identity> | undefined;
+  /** Why the plugin gave nothing, until it is due again: while there is no identity, every call asks for one. */
+  let pluginFailure: TransientError | undefined;
 
   async function resolve(): Promise<Identity> {
     if (access.exec !== undefined && (plugin === undefined || isExpiring(plugin, nowMs()))) {
-      plugin = await runExecPlugin(access.exec);
+      plugin = await runExecPlugin(access.exec).catch((error: unknown) => {
+        pluginFailure = unusable(error);
+        throw pluginFailure;
+      });
+      pluginFailure = undefined;
     }
     return identityOf(access, plugin);
   }
@@ -78,7 +84,10 @@ export function openCredentials(source: KubeConfigSource, options: CredentialsOp
 
   return {
     async current() {
-      if (known !== undefined && nowMs() < dueAtMs) return known;
+      if (nowMs() < dueAtMs) {
+        if (known !== undefined) return known;
+        if (pluginFailure !== undefined) throw pluginFailure;
+      }
       try {
         return await resolveOnce();
       } catch (error) {

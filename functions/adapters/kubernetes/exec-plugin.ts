@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { TransientError } from '../../core/errors.ts';
 import type { ExecPlugin } from './kube-config.ts';
 
-/** How long a plugin may run before it is killed. */
+/** How long a plugin may run before it is killed: in a way that it cannot refuse, or it would run on beside its successors. */
 const PLUGIN_TIMEOUT_MS = 30_000;
 
 const credential = z.looseObject({
@@ -32,7 +32,7 @@ export interface ExecCredential {
  *
  * @throws TransientError `unauthorized` if it cannot be started, fails, takes over 30 s or answers no ExecCredential
  */
-export async function runExecPlugin(plugin: ExecPlugin): Promise<ExecCredential> {
+export async function runExecPlugin(plugin: ExecPlugin, timeoutMs: number = PLUGIN_TIMEOUT_MS): Promise<ExecCredential> {
   const info = {
     apiVersion: plugin.apiVersion,
     kind: 'ExecCredential',
@@ -41,13 +41,14 @@ export async function runExecPlugin(plugin: ExecPlugin): Promise<ExecCredential>
   const env = { ...process.env, ...plugin.env, KUBERNETES_EXEC_INFO: JSON.stringify(info) };
   const facts = { command: plugin.command };
   const output = await new Promise<string>((resolve, reject) => {
-    const child = execFile(plugin.command, [...plugin.args], { env, timeout: PLUGIN_TIMEOUT_MS, encoding: 'utf8' }, (error, stdout) => {
+    const options = { env, timeout: timeoutMs, killSignal: 'SIGKILL', encoding: 'utf8' } as const;
+    const child = execFile(plugin.command, [...plugin.args], options, (error, stdout) => {
       if (error === null) return resolve(stdout);
       const { code, killed } = error;
       reject(
         new TransientError('unauthorized', 'the credential plugin of the kubeconfig failed; run it by hand to see why', {
           // Not the error itself: its message repeats arguments and stderr.
-          facts: { ...facts, exit: killed ? 'killed after 30 s' : String(code ?? 'unknown') },
+          facts: { ...facts, exit: killed ? `killed after ${timeoutMs / 1000} s` : String(code ?? 'unknown') },
         }),
       );
     });

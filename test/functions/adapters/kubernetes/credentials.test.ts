@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { openCredentials } from '../../../../functions/adapters/kubernetes/credentials.ts';
+import { runExecPlugin } from '../../../../functions/adapters/kubernetes/exec-plugin.ts';
 import { ApiStub } from '../../../fakes/api-stub.ts';
 import { selfSigned } from '../../../fakes/certificates.ts';
 
@@ -150,6 +151,27 @@ describe('openCredentials with a credential plugin', () => {
       nowMs += 5_000;
       assert.equal((await credentials.current()).headers['Authorization'], 'Bearer run-1');
     }
+  });
+
+  it('does not run one that fails for every call before its first success, and takes what it says once it works', async () => {
+    const { command, runs } = plugin('no credential');
+    const credentials = withPlugin(command);
+    for (let call = 0; call < 3; call += 1) await assert.rejects(credentials.current(), { code: 'unauthorized' });
+    nowMs += 9_000;
+    await assert.rejects(credentials.current(), { code: 'unauthorized' });
+    assert.equal(runs(), 1);
+    nowMs += 2_000;
+    await assert.rejects(credentials.current(), { code: 'unauthorized' });
+    assert.equal(runs(), 2);
+    plugin(credential(''));
+    nowMs += 11_000;
+    assert.equal((await credentials.current()).headers['Authorization'], 'Bearer run-1');
+  });
+
+  it('kills one that takes too long, also where it does not listen', async () => {
+    const command = stub.file('deaf.sh', "#!/bin/sh\ntrap '' TERM\nexec sleep 600\n");
+    const deaf = { command, args: [], env: {}, apiVersion: 'client.authentication.k8s.io/v1', clusterInfo: undefined };
+    await assert.rejects(runExecPlugin(deaf, 200), { code: 'unauthorized', facts: { command, exit: 'killed after 0.2 s' } });
   });
 
   const faults: [what: string, script: string][] = [
