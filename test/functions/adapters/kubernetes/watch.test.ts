@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
 import { clusterName } from '../../../../events/resource.ts';
 import { createKubernetesClient } from '../../../../functions/adapters/kubernetes/client.ts';
 import type { KubernetesClient, WatchFrame, WatchOptions } from '../../../../functions/adapters/kubernetes/port.ts';
@@ -135,28 +136,22 @@ describe('client.watch', () => {
   it('slows the server down while nobody reads', async () => {
     const frame = line('MODIFIED', 'x'.repeat(60_000));
     let written = 0;
-    let blocked: () => void = () => {};
-    const full = new Promise<void>((resolve) => {
-      blocked = resolve;
-    });
     stub.reply((response) => {
       response.writeHead(200);
       const write = (): void => {
-        for (; written < 5_000; written += 1) {
-          if (!response.write(frame)) {
-            response.once('drain', write);
-            setTimeout(blocked, 200);
-            return;
-          }
-        }
-        response.end();
+        do written += 1;
+        while (response.write(frame));
       };
+      response.on('drain', write);
       write();
     });
     const frames = (await watch())[Symbol.asyncIterator]();
-    await frames.next();
-    await full;
-    assert.ok(written < 1_000, `${written} frames of 60 KB were taken in unread`);
+    // A reader that is slow by count, not by the clock: for each frame it takes, the server had twenty turns to send more.
+    for (let read = 1; read <= 200; read += 1) {
+      await frames.next();
+      for (let each = 0; each < 20; each += 1) await turn();
+      assert.ok(written - read < 600, `${written - read} frames of 60 KB were taken in unread`);
+    }
     await frames.return?.();
   });
 
