@@ -2,16 +2,20 @@
  * Pending work of one kind in one cluster: at most one mark an object waits, and at most one is being sent. So memory is
  * bounded by the number of objects however long the queue is down, and reading a watch never has to stop.
  *
- *     mark ──> ready ──take──> in flight ──accepted, refused──> gone
- *               ^   ^              │
- *               │   └──time──── deferred <──returned
- *               └── behind: marked while its uid is in flight; ready once the result is known
+ *     mark ──────────> ready ──take──> in flight ──accepted, refused──> gone
+ *       │               ^  ^               │
+ *       └──held──┐    time └── behind      │  behind: marked while its uid is in flight;
+ *                v      │                  │  pending once the result is known
+ *                 deferred <──returned─────┘
  *
- * Promises: the last state of every uid is handed out in the end; a deletion is never overwritten; mustRun is never lost; of
- * one uid, a later mark is never sent before the result of an earlier one is known. Per lane, the longest waiting goes first.
+ * Promises: the last state of every uid is handed out in the end; a deletion is never overwritten and never held; mustRun is
+ * never lost; of one uid, a later mark is never sent before the result of an earlier one is known. Per lane, the longest waiting
+ * goes first.
  */
 import type { Lane, Reason } from './envelope.ts';
+import { type Hold, isDeletion } from './hold.ts';
 import { compareResourceVersions } from './resource-version.ts';
+import { TimeHeap } from './time-heap.ts';
 
 /** One object that something is to be sent for. */
 export interface Mark {
@@ -25,9 +29,19 @@ export interface Mark {
   readonly lane: Lane;
   /** When the oldest change that this mark stands for was seen, in Unix milliseconds. */
   readonly firstSeenAtMs: number;
+  /** How long the queue is to keep its message back, in whole seconds from 0 to 900. */
+  readonly delaySeconds?: number;
 }
 
+/** Pending, but not now. The mark may be folded in place; another time or lane makes another one of it. */
 interface Deferred {
+  mark: Mark;
+  readonly notBeforeMs: number;
+  /** By the queue, not by a hold: what comes later does not make it due. */
+  readonly isReturned: boolean;
+}
+
+interface Behind {
   readonly mark: Mark;
   readonly notBeforeMs: number;
 }
@@ -35,17 +49,19 @@ interface Deferred {
 /**
  * Two marks of one uid as one. The newest resourceVersion counts, with its generation, and the later mark where versions
  * cannot be compared; a deletion leads over all reasons, the start of one over the rest, then one that must run, then the
- * live lane, then the later; mustRun by OR, live over bulk, the earliest time.
+ * live lane, then the later; the delay is that of the leading reason; mustRun by OR, live over bulk, the earliest time.
  */
 export function foldMarks(earlier: Mark, later: Mark): Mark {
   const order = compareResourceVersions(earlier.resourceVersion, later.resourceVersion);
-  const newest = order === 1 ? earlier : later;
+  const { delaySeconds: _, ...newest } = order === 1 ? earlier : later;
+  const { reason, delaySeconds } = rankOf(earlier) > rankOf(later) ? earlier : later;
   return {
     ...newest,
-    reason: rankOf(earlier) > rankOf(later) ? earlier.reason : later.reason,
+    reason,
     mustRun: earlier.mustRun || later.mustRun,
     lane: earlier.lane === 'live' ? 'live' : later.lane,
     firstSeenAtMs: Math.min(earlier.firstSeenAtMs, later.firstSeenAtMs),
+    ...(delaySeconds === undefined ? {} : { delaySeconds }),
   };
 }
 
@@ -57,17 +73,28 @@ function rankOf(mark: Mark): number {
   return mark.lane === 'live' ? 1 : 0;
 }
 
+/** Spare entries that a heap may keep before it is built anew. */
+const HEAP_SLACK = 64;
+
 export class DirtyMarks {
   readonly #onDirty: () => void;
+  #hold: Hold | undefined;
   /** Maps keep the order of insertion, and setting a key again keeps its place: a busy object does not lose its turn. */
   readonly #ready: Record<Lane, Map<string, Mark>> = { live: new Map(), bulk: new Map() };
   readonly #deferred = new Map<string, Deferred>();
+  /** What is deferred, by time; one that is no longer in the map above is passed over. */
+  readonly #heap: Record<Lane, TimeHeap<Deferred>> = { live: new TimeHeap(), bulk: new TimeHeap() };
   readonly #inFlight = new Map<string, Mark>();
-  readonly #behind = new Map<string, Mark>();
+  readonly #behind = new Map<string, Behind>();
 
-  /** @param onDirty called, synchronously, whenever something became takable */
+  /** @param onDirty called, synchronously, whenever something became takable, now or earlier than anything else of its lane */
   constructor(onDirty: () => void = () => {}) {
     this.#onDirty = onDirty;
+  }
+
+  /** From now on objects that change all the time are held back, whoever marks them. */
+  holdWith(hold: Hold): void {
+    this.#hold = hold;
   }
 
   /** Objects with something to send, those in flight not counted. */
@@ -80,16 +107,25 @@ export class DirtyMarks {
     return this.#inFlight.size;
   }
 
-  /** Something is to be sent for this object; folds with what is pending for its uid. */
-  mark(mark: Mark): void {
+  /** True while something of this object is to be sent or is being sent. */
+  has(uid: string): boolean {
+    return this.#inFlight.has(uid) || this.#pending(uid) !== undefined;
+  }
+
+  /**
+   * Something is to be sent for this object; folds with what is pending for its uid.
+   *
+   * @param notBeforeMs Unix milliseconds before which it is not handed out, so that more can fold into it. Of two such times
+   *                    the earlier counts. A deletion does not wait
+   */
+  mark(mark: Mark, notBeforeMs = 0): void {
     const { uid } = mark;
-    const deferred = this.#deferred.get(uid);
+    const dueMs = isDeletion(mark.reason) ? 0 : Math.max(notBeforeMs, this.#hold?.untilMs(mark) ?? 0);
     if (this.#inFlight.has(uid)) {
-      this.#behind.set(uid, foldOver(this.#behind.get(uid), mark));
-    } else if (deferred !== undefined) {
-      this.#deferred.set(uid, { ...deferred, mark: foldMarks(deferred.mark, mark) });
+      const behind = this.#behind.get(uid);
+      this.#behind.set(uid, behind === undefined ? { mark, notBeforeMs: dueMs } : foldBehind(behind, mark, dueMs));
     } else {
-      this.#makeReady(mark);
+      this.#pend(mark, dueMs);
     }
   }
 
@@ -103,11 +139,12 @@ export class DirtyMarks {
   take(max: number, nowMs: number, lane?: Lane): Mark[] {
     const taken: Mark[] = [];
     for (const one of lane === undefined ? (['live', 'bulk'] as const) : [lane]) {
-      for (const [uid, { mark, notBeforeMs }] of this.#deferred) {
-        if (taken.length >= max) break;
-        if (mark.lane !== one || notBeforeMs > nowMs) continue;
-        this.#deferred.delete(uid);
-        taken.push(mark);
+      while (taken.length < max) {
+        const deferred = this.#firstDeferred(one);
+        if (deferred === undefined || deferred.notBeforeMs > nowMs) break;
+        this.#heap[one].removeFirst();
+        this.#deferred.delete(deferred.mark.uid);
+        taken.push(deferred.mark);
       }
       for (const [uid, mark] of this.#ready[one]) {
         if (taken.length >= max) break;
@@ -115,16 +152,23 @@ export class DirtyMarks {
         taken.push(mark);
       }
     }
-    for (const mark of taken) this.#inFlight.set(mark.uid, mark);
+    for (const mark of taken) {
+      this.#inFlight.set(mark.uid, mark);
+      this.#hold?.handedOut(mark);
+    }
     return taken;
   }
 
-  /** The queue has it. What was marked meanwhile is ready. */
+  /** The queue has it. What was marked meanwhile is pending. */
   accepted(mark: Mark): void {
-    if (this.#land(mark)) this.#releaseBehind(mark.uid);
+    if (!this.#land(mark)) return;
+    const behind = this.#behind.get(mark.uid);
+    if (behind === undefined) return;
+    this.#behind.delete(mark.uid);
+    this.#pend(behind.mark, behind.notBeforeMs);
   }
 
-  /** The queue will never take it: dropped. The object stays unsettled; what was marked meanwhile is ready. */
+  /** The queue will never take it: dropped. The object stays unsettled; what was marked meanwhile is pending. */
   refused(mark: Mark): void {
     this.accepted(mark);
   }
@@ -132,28 +176,70 @@ export class DirtyMarks {
   /** The queue did not take it now: pending again, folded with what came meanwhile, not to be taken before `notBeforeMs`. */
   returned(mark: Mark, notBeforeMs: number): void {
     if (!this.#land(mark)) return;
-    const later = this.#behind.get(mark.uid);
+    const behind = this.#behind.get(mark.uid);
     this.#behind.delete(mark.uid);
-    this.#deferred.set(mark.uid, { mark: later === undefined ? mark : foldMarks(mark, later), notBeforeMs });
+    this.#defer({ mark, notBeforeMs, isReturned: true });
+    if (behind !== undefined) this.#pend(behind.mark, behind.notBeforeMs);
   }
 
   /** When something can be taken next, in Unix milliseconds: 0 for now, undefined for never unless something is marked. */
   nextAtMs(lane?: Lane): number | undefined {
-    if (lane === undefined ? this.#ready.live.size + this.#ready.bulk.size > 0 : this.#ready[lane].size > 0) return 0;
-    let next: number | undefined;
-    for (const { mark, notBeforeMs } of this.#deferred.values()) {
-      if (lane !== undefined && mark.lane !== lane) continue;
-      if (next === undefined || notBeforeMs < next) next = notBeforeMs;
+    if (lane === undefined) return earlierOf(this.nextAtMs('live'), this.nextAtMs('bulk'));
+    return this.#ready[lane].size > 0 ? 0 : this.#firstDeferred(lane)?.notBeforeMs;
+  }
+
+  #pending(uid: string): Mark | undefined {
+    return this.#ready.live.get(uid) ?? this.#ready.bulk.get(uid) ?? this.#deferred.get(uid)?.mark;
+  }
+
+  /** Folds a mark, due at `dueMs`, with what is pending. */
+  #pend(mark: Mark, dueMs: number): void {
+    const { uid } = mark;
+    const before = this.#pending(uid);
+    const deferred = this.#deferred.get(uid);
+    const folded = before === undefined ? mark : foldMarks(before, mark);
+    // What made a repair wait, the bulk queue for one, says nothing of a change; and nothing makes a deletion wait.
+    const startsAnew = before === undefined || before.lane !== folded.lane || isDeletion(mark.reason);
+    const isWaiting = deferred !== undefined && !startsAnew;
+    if (isWaiting && (deferred.isReturned || deferred.notBeforeMs <= dueMs || mark.lane !== folded.lane)) {
+      // A repair does not hasten the change that it folds into.
+      deferred.mark = folded;
+    } else if (dueMs === 0 || (deferred === undefined && !startsAnew)) {
+      this.#makeReady(folded);
+    } else {
+      this.#defer({ mark: folded, notBeforeMs: dueMs, isReturned: false });
     }
-    return next;
   }
 
   #makeReady(mark: Mark): void {
-    const { uid } = mark;
-    const folded = foldOver(this.#ready.live.get(uid) ?? this.#ready.bulk.get(uid), mark);
-    if (folded.lane === 'live') this.#ready.bulk.delete(uid);
-    this.#ready[folded.lane].set(uid, folded);
+    const { uid, lane } = mark;
+    this.#deferred.delete(uid);
+    if (lane === 'live') this.#ready.bulk.delete(uid);
+    this.#ready[lane].set(uid, mark);
     this.#onDirty();
+  }
+
+  #defer(deferred: Deferred): void {
+    const { uid, lane } = deferred.mark;
+    const heap = this.#heap[lane];
+    this.#ready.bulk.delete(uid);
+    this.#deferred.set(uid, deferred);
+    heap.add(deferred);
+    if (heap.size > 2 * this.#deferred.size + HEAP_SLACK) heap.retain((one) => this.#isPending(one));
+    if (this.#firstDeferred(lane) === deferred) this.#onDirty();
+  }
+
+  #firstDeferred(lane: Lane): Deferred | undefined {
+    const heap = this.#heap[lane];
+    for (let first = heap.first; first !== undefined; first = heap.first) {
+      if (this.#isPending(first)) return first;
+      heap.removeFirst();
+    }
+    return undefined;
+  }
+
+  #isPending(deferred: Deferred): boolean {
+    return this.#deferred.get(deferred.mark.uid) === deferred;
   }
 
   /** True where the result is for the mark in flight: a result that is told twice must not undo a later send. */
@@ -161,15 +247,16 @@ export class DirtyMarks {
     if (this.#inFlight.get(mark.uid) !== mark) return false;
     return this.#inFlight.delete(mark.uid);
   }
-
-  #releaseBehind(uid: string): void {
-    const later = this.#behind.get(uid);
-    if (later === undefined) return;
-    this.#behind.delete(uid);
-    this.#makeReady(later);
-  }
 }
 
-function foldOver(earlier: Mark | undefined, later: Mark): Mark {
-  return earlier === undefined ? later : foldMarks(earlier, later);
+function foldBehind(behind: Behind, mark: Mark, dueMs: number): Behind {
+  const folded = foldMarks(behind.mark, mark);
+  const startsAnew = behind.mark.lane !== folded.lane || isDeletion(mark.reason);
+  if (startsAnew) return { mark: folded, notBeforeMs: dueMs };
+  return { mark: folded, notBeforeMs: mark.lane === folded.lane ? Math.min(behind.notBeforeMs, dueMs) : behind.notBeforeMs };
+}
+
+function earlierOf(a: number | undefined, b: number | undefined): number | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  return Math.min(a, b);
 }

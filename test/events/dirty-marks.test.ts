@@ -57,6 +57,12 @@ describe('foldMarks', () => {
       withReason('created'),
       { reason: 'resync', mustRun: true, lane: 'live' },
     ],
+    [
+      'the delay of the reason that leads',
+      withReason('deleted', { delaySeconds: 35 }),
+      withReason('created', { resourceVersion: '12' }),
+      { reason: 'deleted', delaySeconds: 35 },
+    ],
     ['the earliest time', mark({ firstSeenAtMs: 500 }), mark({ firstSeenAtMs: 900 }), { firstSeenAtMs: 500 }],
   ];
   for (const [name, earlier, later, expected] of rows) {
@@ -142,6 +148,75 @@ describe('DirtyMarks', () => {
     assert.deepEqual([again?.reason, again?.resourceVersion, again?.mustRun], ['deleted', '20', true]);
   });
 
+  it('hands out at once a repair that the queue deferred and that a change made live, in flight or not', () => {
+    for (const isInFlight of [true, false]) {
+      let dirtyCount = 0;
+      const marks = new DirtyMarks(() => {
+        dirtyCount += 1;
+      });
+      marks.mark(withReason('sweep'));
+      const [sweep] = marks.take(1, 0);
+      const change = withReason('generation-changed', { resourceVersion: '11' });
+      if (isInFlight) marks.mark(change);
+      marks.returned(sweep as Mark, 30_000);
+      if (!isInFlight) marks.mark(change);
+      assert.deepEqual([marks.nextAtMs('live'), marks.nextAtMs('bulk'), marks.size], [0, undefined, 1]);
+      assert.ok(dirtyCount >= 2);
+      assert.equal(marks.take(10, 0, 'live')[0]?.resourceVersion, '11');
+    }
+  });
+
+  it('keeps a mark until its time, of two times until the earlier, and tells of a time that is earlier than all others', () => {
+    let dirtyCount = 0;
+    const marks = new DirtyMarks(() => {
+      dirtyCount += 1;
+    });
+    marks.mark(mark(), 2000);
+    marks.mark(mark({ uid: 'uid2' }), 3000);
+    marks.mark(mark({ resourceVersion: '11' }), 2500);
+    assert.deepEqual([marks.size, marks.nextAtMs(), marks.has('uid1'), dirtyCount], [2, 2000, true, 1]);
+    marks.mark(mark({ uid: 'uid2', resourceVersion: '12' }), 1500);
+    assert.deepEqual([marks.nextAtMs('live'), dirtyCount], [1500, 2]);
+    assert.deepEqual(marks.take(10, 1499), []);
+    assert.deepEqual(
+      marks.take(10, 2000).map((one) => [one.uid, one.resourceVersion]),
+      [
+        ['uid2', '12'],
+        ['uid1', '11'],
+      ],
+    );
+  });
+
+  it('keeps what was marked for later while its object was in flight until then', () => {
+    const marks = new DirtyMarks();
+    marks.mark(mark());
+    const [first] = marks.take(1, 0);
+    marks.mark(mark({ resourceVersion: '11' }), 2000);
+    marks.mark(withReason('resync', { resourceVersion: '12' }));
+    marks.accepted(first as Mark);
+    assert.equal(marks.nextAtMs(), 2000);
+    assert.deepEqual(
+      marks.take(10, 2000).map((one) => [one.reason, one.lane, one.mustRun, one.resourceVersion]),
+      [['resync', 'live', true, '12']],
+    );
+  });
+
+  it('never holds a deletion, whatever waits for its object', () => {
+    for (const reason of ['deleting', 'deleted'] as const) {
+      const marks = new DirtyMarks();
+      marks.mark(mark(), 2000);
+      marks.mark(withReason(reason, { resourceVersion: '11' }), 9000);
+      assert.equal(marks.take(10, 0)[0]?.reason, reason);
+    }
+  });
+
+  it('is not hastened by a repair', () => {
+    const marks = new DirtyMarks();
+    marks.mark(mark(), 2000);
+    marks.mark(withReason('resync'));
+    assert.deepEqual([marks.nextAtMs('live'), marks.nextAtMs('bulk')], [2000, undefined]);
+  });
+
   it('hands out deferred marks whatever their time when time does not matter', () => {
     const marks = new DirtyMarks();
     marks.mark(mark());
@@ -163,7 +238,7 @@ describe('DirtyMarks', () => {
 });
 
 type Step =
-  | { readonly kind: 'mark'; readonly uid: string; readonly reason: Reason; readonly mustRun: boolean }
+  | { readonly kind: 'mark'; readonly uid: string; readonly reason: Reason; readonly mustRun: boolean; readonly afterMs: number }
   | { readonly kind: 'take'; readonly max: number }
   | { readonly kind: 'accepted' | 'returned'; readonly at: number };
 
@@ -171,7 +246,7 @@ describe('DirtyMarks, whatever the order of marks, sends and results', () => {
   const uid = fc.constantFrom('u1', 'u2', 'u3');
   const reason = fc.constantFrom<Reason>('created', 'generation-changed', 'deleting', 'deleted', 'sweep', 'resync', 'child-changed');
   const step: fc.Arbitrary<Step> = fc.oneof(
-    fc.record({ kind: fc.constant('mark' as const), uid, reason, mustRun: fc.boolean() }),
+    fc.record({ kind: fc.constant('mark' as const), uid, reason, mustRun: fc.boolean(), afterMs: fc.nat(8) }),
     fc.record({ kind: fc.constant('take' as const), max: fc.integer({ min: 1, max: 3 }) }),
     fc.record({ kind: fc.constantFrom('accepted' as const, 'returned' as const), at: fc.nat(5) }),
   );
@@ -230,6 +305,7 @@ describe('DirtyMarks, whatever the order of marks, sends and results', () => {
                 lane: REASONS[one.reason].lane,
                 resourceVersion: String(version),
               }),
+              one.afterMs === 0 ? undefined : now + one.afterMs,
             );
           } else if (one.kind === 'take') {
             take(one.max, now);
@@ -241,7 +317,8 @@ describe('DirtyMarks, whatever the order of marks, sends and results', () => {
         }
         for (let round = 0; round < 3; round += 1) {
           for (const one of inFlight.splice(0)) answer(one, 'accepted');
-          take(10, Infinity);
+          assert.equal(marks.nextAtMs() === undefined, owed.size === 0);
+          take(10, marks.nextAtMs() === undefined ? now : now + 100);
         }
         assert.equal(owed.size, 0);
       }),
