@@ -41,7 +41,7 @@ export class ConflictError extends DogwatchError {
   override readonly name = 'ConflictError';
 }
 
-/** The same input fails for ever: a dead letter now. Replay brings it back. */
+/** The same input fails for ever: a dead letter now. A change of the spec or the end of a pause runs the object again. */
 export class TerminalError extends DogwatchError {
   override readonly name = 'TerminalError';
 }

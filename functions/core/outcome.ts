@@ -2,10 +2,14 @@
  * What a run came to, as a value. Whatever was thrown is sorted here, once, by class and code; what happens next is
  * decided in `disposition.ts`.
  */
+import { PAUSED_ANNOTATION } from '../../events/labels.ts';
 import { ConflictError, cutText, DogwatchError, TerminalError, TransientError } from './errors.ts';
 
 /** The longest `message` of a failure, in UTF-16 units. */
 export const FAILURE_MESSAGE_MAX = 512;
+
+/** How an object whose message was given up is run again, once its cause is mended: the end of a text that says what to mend. */
+export const RUN_AGAIN = `then change the spec, or set and remove the annotation ${PAUSED_ANNOTATION}`;
 
 /** A failure as it is written to a log line, a condition and a dead letter. */
 export interface Failure {
@@ -113,13 +117,13 @@ function kindOfClass(error: DogwatchError): FailedKind {
 
 /** The failure of a type of ours that this release does not know, once it has waited for as long as a message may. */
 export function newerTypeFailure(type: string): Failure {
-  const message = `the message has type ${cutText(type, 100)}, which this release does not know; deploy a newer one, then replay`;
+  const message = `the message has type ${cutText(type, 100)}, which this release does not know; deploy a newer one, ${RUN_AGAIN}`;
   return { code: 'newer-type', errorClass: TerminalError.name, message };
 }
 
 /** The failure of a run that was overtaken once too often. */
 export function overtakenFailure(by: OvertakenBy): Failure {
-  const message = `the object changed under every run, the last time by ${by}; find who else writes it, then replay`;
+  const message = `the object changed under every run, the last time by ${by}; find who else writes it, ${RUN_AGAIN}`;
   return { code: 'overtaken', errorClass: ConflictError.name, message };
 }
 

@@ -7,7 +7,7 @@
  * not store again: no status loop.
  */
 import { type Condition, type ConditionStamp, conditionsIn, READY, STALLED, sortConditions, stampCondition } from './conditions.ts';
-import type { Failure } from './outcome.ts';
+import { type Failure, RUN_AGAIN } from './outcome.ts';
 import { ownedStatus } from './owned-fields.ts';
 import { canonicalJson, isJsonObject } from './plain-json.ts';
 import type { KubernetesObject, PlannedCondition } from './reconciler.ts';
@@ -95,7 +95,12 @@ export function failureStatus(update: StatusFailure): OwnStatus {
   const { message } = update.failure;
   const written: PlannedCondition[] = [{ type: READY, status: 'False', reason, message }];
   if (update.stalled === true) {
-    written.push({ type: STALLED, status: 'True', reason: 'DeadLettered', message: `Given up after ${reason}; see the dead-letter queue` });
+    written.push({
+      type: STALLED,
+      status: 'True',
+      reason: 'DeadLettered',
+      message: `Given up after ${reason}: mend its cause, ${RUN_AGAIN}`,
+    });
   }
   const others: readonly Partial<Condition>[] = before.filter(({ type }) => type !== READY && type !== STALLED);
   const stamped = written.map((condition) => stampCondition(condition, before, update));

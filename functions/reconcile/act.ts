@@ -6,6 +6,7 @@
 import { OWNER_LABEL } from '../../events/labels.ts';
 import { groupKind, type ObjectAddress } from '../../events/resource.ts';
 import { ConflictError, TerminalError, TransientError } from '../core/errors.ts';
+import { RUN_AGAIN } from '../core/outcome.ts';
 import {
   type CheckedPlan,
   type ChildOwner,
@@ -106,7 +107,7 @@ async function refuseForeign(
   if (foreign !== undefined) {
     throw new TerminalError(
       'child-not-owned',
-      'an object with the name of a child exists and is not ours: rename the child or remove the object, then replay',
+      `an object with the name of a child exists and is not ours: rename the child or remove the object, ${RUN_AGAIN}`,
       { facts: childFacts(foreign.child) },
     );
   }

@@ -5,7 +5,7 @@
 import { apiVersionOf } from '../../events/resource.ts';
 import type { AppliedObject } from '../adapters/kubernetes/port.ts';
 import { ConflictError, TerminalError } from '../core/errors.ts';
-import type { Outcome } from '../core/outcome.ts';
+import { type Outcome, RUN_AGAIN } from '../core/outcome.ts';
 import type { OwnStatus } from '../core/status.ts';
 import { compareWithRead, overtaken } from './overtaken.ts';
 import type { ObjectContext } from './run-context.ts';
@@ -70,6 +70,6 @@ async function explainAbsence({ client, reconciler, run, object }: ObjectContext
   if (found.metadata.uid !== object.metadata.uid) return { kind: 'finished', branch: 'replaced' };
   throw new TerminalError(
     'status-subresource-missing',
-    'the CustomResourceDefinition has no status subresource: add `subresources: {status: {}}` to its served version, then replay',
+    `the CustomResourceDefinition has no status subresource: add "subresources: {status: {}}" to its served version, ${RUN_AGAIN}`,
   );
 }

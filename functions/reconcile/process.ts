@@ -8,7 +8,7 @@ import type { Clock } from '../adapters/clock.ts';
 import type { KubernetesClient } from '../adapters/kubernetes/port.ts';
 import type { Log } from '../adapters/telemetry.ts';
 import { TerminalError, TransientError } from '../core/errors.ts';
-import { type Outcome, outcomeOf, type Stage } from '../core/outcome.ts';
+import { type Outcome, outcomeOf, RUN_AGAIN, type Stage } from '../core/outcome.ts';
 import { hasAtomicConditions } from '../core/owned-fields.ts';
 import { checkPlan } from '../core/plan.ts';
 import type { KubernetesObject, Reconciler } from '../core/reconciler.ts';
@@ -138,7 +138,7 @@ function early(outcome: Outcome): RunReport {
 function conditionsNotMergeable(): TerminalError {
   return new TerminalError(
     'conditions-not-mergeable',
-    'status.conditions is one value in this CRD, so ours would erase those of others: make it a list map keyed by type (dogwatch crds), then replay',
+    `status.conditions is one value in this CRD, so ours would erase those of others: make it a list map keyed by type (dogwatch crds), ${RUN_AGAIN}`,
   );
 }
 

@@ -2,7 +2,14 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { ConfigError, ConflictError, TerminalError, TransientError } from '../../../functions/core/errors.ts';
-import { FAILURE_MESSAGE_MAX, failureOf, outcomeOf, type Stage } from '../../../functions/core/outcome.ts';
+import {
+  FAILURE_MESSAGE_MAX,
+  failureOf,
+  newerTypeFailure,
+  outcomeOf,
+  overtakenFailure,
+  type Stage,
+} from '../../../functions/core/outcome.ts';
 
 const STAGES: readonly Stage[] = ['read', 'author', 'write'];
 const transient = (code: string) => new TransientError(code, 'text');
@@ -158,5 +165,12 @@ describe('failureOf', () => {
         assert.ok(outcomeOf(thrown, stage).kind.length > 0);
       }),
     );
+  });
+});
+
+describe('the failure of a message that was tried for too long', () => {
+  it('says how to run its object again', () => {
+    for (const { message } of [newerTypeFailure('dev.dogwatch.reconcile.v2'), overtakenFailure('newer-spec')])
+      assert.match(message, /then change the spec, or set and remove the annotation dogwatch\.dev\/paused$/);
   });
 });

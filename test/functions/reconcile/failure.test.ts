@@ -71,6 +71,19 @@ describe('a failure on the object', () => {
     assert.deepEqual([harness.condition('Stalled')?.['status'], harness.condition('Stalled')?.['reason']], ['True', 'DeadLettered']);
   });
 
+  it('says on the object what runs it again once its cause is mended, and that does', async () => {
+    const harness = new Harness();
+    harness.createWidget();
+    harness.createConfig('one');
+    assert.equal((await harness.deliver({ reason: 'created' }))['code'], 'child-not-owned');
+    for (const type of ['Ready', 'Stalled'])
+      assert.match(String(harness.condition(type)?.['message']), /change the spec, or set and remove the annotation dogwatch\.dev\/paused/);
+    harness.east.delete(configMaps, { namespace: 'widget-a', name: 'one' });
+    const line = await harness.deliver({ reason: 'resumed', mustRun: true });
+    assert.equal(line['branch'], 'reconciled');
+    assert.equal(harness.condition('Stalled'), undefined);
+  });
+
   const passing: { name: string; row: string; author?: Harness['author']; verb?: 'apply' | 'list'; fault?: Error }[] = [
     { name: 'the author’s own transient error', row: 'transient', author: throws(new TransientError('busy', 'wait')) },
     { name: 'a child kind that is not served', row: 'unknown-target', verb: 'list', fault: new TransientError('not-served', 'no CRD') },
