@@ -27,6 +27,16 @@ export interface Removed {
   readonly generation: number | undefined;
 }
 
+/** Where an object is and how it was when last seen. */
+export interface Sight {
+  readonly namespace?: string;
+  readonly name: string;
+  readonly resourceVersion: string;
+  readonly generation: number | undefined;
+  readonly deleting: boolean;
+  readonly paused: boolean;
+}
+
 /** What is still to be done; see {@link KnownObjects.unsettled}. */
 export interface Unsettled {
   readonly count: number;
@@ -76,6 +86,15 @@ export class KnownObjects {
   /** Objects remembered. */
   get size(): number {
     return this.#objects.size;
+  }
+
+  /** What is remembered of an object; undefined where it is not known, or gone. */
+  get(uid: string): Sight | undefined {
+    const known = this.#objects.get(uid);
+    if (known === undefined) return undefined;
+    const { namespace, name, resourceVersion, generation, flags } = known;
+    const state = { resourceVersion, generation, deleting: (flags & DELETING) !== 0, paused: (flags & PAUSED) !== 0 };
+    return namespace === undefined ? { name, ...state } : { namespace, name, ...state };
   }
 
   /** Remembers a sight of an object and says whether it is news. A replayed frame, older than what is known, changes nothing. */

@@ -8,6 +8,8 @@ export interface CellStatus {
   readonly cluster: ClusterName;
   /** `Tenant.platform.example` */
   readonly kind: string;
+  /** `primary`: a kind with a reconciler. `child`: a kind that reconcilers own. One kind may have a cell of each. */
+  readonly role: 'primary' | 'child';
   readonly phase: WatchPhase;
   /** Since when it is in that phase. */
   readonly sinceMs: number;

@@ -1,28 +1,25 @@
 /**
- * One kind in one cluster: runs the state machine of events/watch-state.ts against the API server. It performs the machine's
- * effects and feeds back what became of them; it decides nothing.
+ * One kind in one cluster, with a reconciler or owned by some: runs the state machine of events/watch-state.ts against the API
+ * server. It performs the effects of the machine and feeds back what became of them; it decides nothing.
  *
  * - Pulled, never buffered: a frame is handled to its end before the next is read, so that a slow cell slows the server down.
  * - The position moves past a frame only after the frame was handled. One that cannot be is logged, and the kind listed again.
  * - A fault of the cluster is an input; a fault of ours ends {@link Cell.run} with a rejection.
  */
-import type { DirtyMarks } from '../../events/dirty-marks.ts';
-import { groupKind } from '../../events/resource.ts';
+import { groupKind, type ResourceType } from '../../events/resource.ts';
 import type { WatchContext, WatchEffect, WatchInput, WatchState } from '../../events/watch-protocol.ts';
 import { phaseOf, startWatch, stepWatch } from '../../events/watch-state.ts';
 import type { Clock } from '../adapters/clock.ts';
 import type { KubernetesClient, WatchFrame } from '../adapters/kubernetes/port.ts';
-import type { Log, LogFields } from '../adapters/telemetry.ts';
+import type { Log } from '../adapters/telemetry.ts';
 import { ConfigError, DogwatchError, TransientError } from '../core/errors.ts';
-import type { Reconciler } from '../core/reconciler.ts';
 import type { CellStatus } from './cell-status.ts';
 import { frameError } from './frame-error.ts';
-import { Observer } from './observer.ts';
+import type { CellObserver } from './observer-port.ts';
+import { Pages } from './pages.ts';
+import { PhaseLog } from './phase-log.ts';
 import { TroubleLog } from './trouble-log.ts';
 import { UnderWay } from './under-way.ts';
-
-/** Objects a page of a list: the chunk size of kubectl and of client-go's pager. */
-const PAGE_SIZE = 500;
 
 export interface CellSettings {
   /** The longest time that a watch asks for, in seconds. */
@@ -35,8 +32,11 @@ export interface CellSettings {
 
 export interface CellOptions {
   readonly client: KubernetesClient;
-  readonly reconciler: Pick<Reconciler, 'resource' | 'revision'>;
-  readonly marks: DirtyMarks;
+  readonly type: ResourceType;
+  readonly role: CellStatus['role'];
+  readonly observer: CellObserver;
+  /** Called after every list that was complete. */
+  readonly onListed?: () => void;
   readonly settings: CellSettings;
   readonly clock: Clock;
   readonly log: Log;
@@ -61,12 +61,13 @@ export function createCell(options: CellOptions): Cell {
 
 class WatchCell implements Cell {
   readonly #options: CellOptions;
-  readonly #fields: LogFields;
-  readonly #observer: Observer;
+  readonly #fields: Pick<CellStatus, 'cluster' | 'kind' | 'role'>;
+  readonly #observer: CellObserver;
+  readonly #pages: Pages;
   readonly #trouble: TroubleLog;
+  readonly #phases: PhaseLog;
   readonly #underWay: UnderWay;
   #state: WatchState;
-  #sinceMs: number;
   #lastEventMs: number | undefined;
   #relistCount = 0;
   #reconnectCount = 0;
@@ -74,15 +75,17 @@ class WatchCell implements Cell {
   #hasRun = false;
 
   constructor(options: CellOptions) {
-    const { client, reconciler, marks, clock, log } = options;
+    const { client, type, role, observer, clock, log } = options;
     this.#options = options;
-    this.#fields = { cluster: client.cluster, kind: groupKind(reconciler.resource) };
-    const policy = { revision: reconciler.revision };
-    this.#observer = new Observer({ type: reconciler.resource, policy, marks, now: () => this.#nowMs() });
+    this.#fields = { cluster: client.cluster, kind: groupKind(type), role };
+    this.#observer = observer;
+    this.#pages = new Pages(client, type, (pageSize) => {
+      log.info('a page of the list was too large to be read; smaller ones are asked for', { ...this.#fields, pageSize });
+    });
     this.#trouble = new TroubleLog(log, this.#fields);
     this.#underWay = new UnderWay(clock);
-    this.#sinceMs = this.#nowMs();
-    this.#state = startWatch(this.#sinceMs).state;
+    this.#state = startWatch(this.#nowMs()).state;
+    this.#phases = new PhaseLog(log, this.#fields, phaseOf(this.#state), this.#nowMs());
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -98,6 +101,8 @@ class WatchCell implements Cell {
       stopped.resolve();
     };
     signal.addEventListener('abort', stop, { once: true });
+    const ending = new AbortController();
+    const upkeep = this.#observer.upkeep?.run(ending.signal).catch((error: unknown) => this.#underWay.break(error));
     try {
       const { state, effects } = startWatch(this.#nowMs());
       this.#enter(state);
@@ -106,6 +111,8 @@ class WatchCell implements Cell {
       await Promise.race([stopped.promise, this.#underWay.fault]);
     } finally {
       signal.removeEventListener('abort', stop);
+      ending.abort();
+      await upkeep;
       await this.#underWay.end();
     }
   }
@@ -114,10 +121,9 @@ class WatchCell implements Cell {
     const { count, oldestSeconds } = this.#observer.unsettled();
     const error = this.#trouble.current;
     return {
-      cluster: this.#options.client.cluster,
-      kind: groupKind(this.#options.reconciler.resource),
-      phase: phaseOf(this.#state),
-      sinceMs: this.#sinceMs,
+      ...this.#fields,
+      phase: this.#phases.phase,
+      sinceMs: this.#phases.sinceMs,
       lastEventMs: this.#lastEventMs,
       objectCount: this.#observer.size,
       unsettledCount: count,
@@ -143,10 +149,10 @@ class WatchCell implements Cell {
   }
 
   #enter(state: WatchState): void {
-    const phase = phaseOf(this.#state);
     this.#state = state;
-    if (phaseOf(state) !== phase) this.#sinceMs = this.#nowMs();
-    if (state.kind === 'streaming' && state.memory.trouble === undefined) this.#trouble.recovered(this.#nowMs());
+    const nowMs = this.#nowMs();
+    this.#phases.enter(phaseOf(state), this.#trouble.current?.code, nowMs);
+    if (state.kind === 'streaming' && state.memory.trouble === undefined) this.#trouble.recovered(nowMs);
   }
 
   #perform(effect: WatchEffect): void {
@@ -173,7 +179,8 @@ class WatchCell implements Cell {
         break;
       case 'commit-list':
         this.#observer.commitList(effect.resourceVersion);
-        this.#warnWithoutTable();
+        this.#warnOnce();
+        this.#options.onListed?.();
         break;
       case 'abandon-list':
         this.#observer.abandonList();
@@ -195,9 +202,7 @@ class WatchCell implements Cell {
   }
 
   async #list(token: string | undefined, signal: AbortSignal): Promise<void> {
-    const { client, reconciler } = this.#options;
-    const options = { form: this.#observer.form, limit: PAGE_SIZE, continue: token, signal };
-    const answer = await this.#ask(signal, () => client.list(reconciler.resource, options));
+    const answer = await this.#ask(signal, () => this.#pages.read(this.#observer, token, signal));
     if (answer === undefined) return;
     if (answer.kind === 'failed') {
       this.#feed(answer);
@@ -210,10 +215,11 @@ class WatchCell implements Cell {
   }
 
   async #watch(position: string, timeoutSeconds: number, signal: AbortSignal): Promise<void> {
-    const { client, reconciler, settings } = this.#options;
-    const { form } = this.#observer;
-    const options = { form, resourceVersion: position, timeoutSeconds, graceSeconds: settings.watchGraceSeconds, signal };
-    const answer = await this.#ask(signal, () => client.watch(reconciler.resource, options));
+    const { client, type, settings } = this.#options;
+    const { form, labelSelector, ownFields } = this.#observer;
+    const times = { timeoutSeconds, graceSeconds: settings.watchGraceSeconds };
+    const options = { form, labelSelector, ownFields, resourceVersion: position, ...times, signal };
+    const answer = await this.#ask(signal, () => client.watch(type, options));
     if (answer === undefined) return;
     if (answer.kind === 'failed') {
       this.#feed(answer);
@@ -243,8 +249,9 @@ class WatchCell implements Cell {
   }
 
   async #probe(position: string, signal: AbortSignal): Promise<void> {
-    const { client, reconciler } = this.#options;
-    const answer = await this.#ask(signal, () => client.list(reconciler.resource, { form: 'metadata', limit: 1, signal }));
+    const { client, type } = this.#options;
+    // Without the selector, which tells nothing of the position and would let the server look for a match among all objects.
+    const answer = await this.#ask(signal, () => client.list(type, { form: 'metadata', limit: 1, signal }));
     if (answer === undefined) return;
     if (answer.kind === 'failed') this.#feed({ kind: 'probe-failed', failure: answer.failure });
     else this.#feed({ kind: 'probed', position, resourceVersion: answer.value.resourceVersion });
@@ -281,10 +288,10 @@ class WatchCell implements Cell {
     return { kind: 'failed', failure: { code, retryAfterSeconds: error instanceof TransientError ? error.retryAfterSeconds : undefined } };
   }
 
-  #warnWithoutTable(): void {
-    const why = this.#observer.noTableReason;
-    if (why === undefined || this.#isWarned) return;
+  #warnOnce(): void {
+    const { warning } = this.#observer;
+    if (warning === undefined || this.#isWarned) return;
     this.#isWarned = true;
-    this.#options.log.warn('kind is watched without status: settled objects cannot be told from others', { ...this.#fields, why });
+    this.#options.log.warn(warning.message, { ...this.#fields, ...warning.fields });
   }
 }

@@ -72,10 +72,10 @@ async function answer({ statuses, metrics }: HealthOptions, request: IncomingMes
   }
 }
 
-function lineOf({ cluster, kind, phase, sinceMs, lastEventMs, objectCount, unsettledCount, error }: CellStatus): string {
+function lineOf({ cluster, kind, role, phase, sinceMs, lastEventMs, objectCount, unsettledCount, error }: CellStatus): string {
   const lastEvent = lastEventMs === undefined ? null : new Date(lastEventMs).toISOString();
   const since = new Date(sinceMs).toISOString();
-  return `${JSON.stringify({ cluster, kind, phase, since, lastEvent, objects: objectCount, unsettled: unsettledCount, error })}\n`;
+  return `${JSON.stringify({ cluster, kind, role, phase, since, lastEvent, objects: objectCount, unsettled: unsettledCount, error })}\n`;
 }
 
 /** Node leaves the body out of the answer to a HEAD by itself. */

@@ -11,9 +11,9 @@ import type { CellStatus } from './cell-status.ts';
 export class CountedMarks extends DirtyMarks {
   addCount = 0;
 
-  override mark(mark: Mark): void {
+  override mark(mark: Mark, notBeforeMs?: number): void {
     const before = this.size;
-    super.mark(mark);
+    super.mark(mark, notBeforeMs);
     if (this.size > before) this.addCount += 1;
   }
 }
@@ -33,8 +33,12 @@ export interface Metrics {
   countSend(result: SendResult['kind']): void;
 }
 
-const CELL = ['cluster', 'kind'] as const;
+const CELL = ['cluster', 'kind', 'role'] as const;
 const QUEUE_NAME = 'outbox';
+
+function labelsOf({ cluster, kind, role }: CellStatus) {
+  return { cluster, kind, role };
+}
 
 /** Metrics of one watcher, in a registry of their own. */
 export function createMetrics({ statuses, marks, outboxDepth, nowMs }: MetricsSources): Metrics {
@@ -53,7 +57,7 @@ export function createMetrics({ statuses, marks, outboxDepth, nowMs }: MetricsSo
         this.reset();
         for (const status of statuses()) {
           const current = value(status);
-          if (current !== undefined) this.set({ cluster: status.cluster, kind: status.kind }, current);
+          if (current !== undefined) this.set(labelsOf(status), current);
         }
       },
     });
@@ -67,7 +71,7 @@ export function createMetrics({ statuses, marks, outboxDepth, nowMs }: MetricsSo
       registers,
       collect() {
         this.reset();
-        for (const status of statuses()) this.inc({ cluster: status.cluster, kind: status.kind }, value(status));
+        for (const status of statuses()) this.inc(labelsOf(status), value(status));
       },
     });
   }

@@ -5,20 +5,18 @@
 import { observeRow, statusColumns } from '../../events/columns.ts';
 import type { DirtyMarks } from '../../events/dirty-marks.ts';
 import { REASONS } from '../../events/envelope.ts';
-import { KnownObjects, type Removed, type Unsettled } from '../../events/known-objects.ts';
+import { KnownObjects, type Removed, type Sight, type Unsettled } from '../../events/known-objects.ts';
 import type { ColumnDefinition, Row, StatusColumns } from '../../events/observed-object.ts';
 import type { KindPolicy, Phase } from '../../events/predicate.ts';
 import type { ResourceType } from '../../events/resource.ts';
-import type { KubernetesClient, ListForm, ListPage, ServedKind, WatchFrame } from '../adapters/kubernetes/port.ts';
+import type { KubernetesClient, ListForm, ListPage, ServedKind } from '../adapters/kubernetes/port.ts';
 import { TransientError } from '../core/errors.ts';
-
-/** A frame of a watch that is no error. */
-export type DataFrame = Exclude<WatchFrame, { readonly type: 'ERROR' }>;
+import type { CellObserver, DataFrame, ObserverWarning } from './observer-port.ts';
 
 /** Why a kind is watched without cells, for a warning; undefined where it is watched as a Table. */
-export type NoTableReason = 'crd-not-readable' | 'no-observed-generation-column';
+type NoTableReason = 'crd-not-readable' | 'no-observed-generation-column';
 
-export class Observer {
+export class Observer implements CellObserver {
   readonly #type: ResourceType;
   readonly #known: KnownObjects;
   readonly #marks: DirtyMarks;
@@ -42,8 +40,10 @@ export class Observer {
     return this.#form;
   }
 
-  get noTableReason(): NoTableReason | undefined {
-    return this.#noTableReason;
+  get warning(): ObserverWarning | undefined {
+    const why = this.#noTableReason;
+    if (why === undefined) return undefined;
+    return { message: 'kind is watched without status: settled objects cannot be told from others', fields: { why } };
   }
 
   /** True once one list of this process was complete. */
@@ -57,6 +57,11 @@ export class Observer {
 
   unsettled(): Unsettled {
     return this.#known.unsettled(this.#now());
+  }
+
+  /** What is remembered of an object; undefined where it is not known, or gone. */
+  find(uid: string): Sight | undefined {
+    return this.#known.get(uid);
   }
 
   /** Decides how to ask for the kind: as a Table where a column says which generation was observed, else as metadata. */

@@ -8,10 +8,10 @@ import type { KubernetesClient } from '../adapters/kubernetes/port.ts';
 import type { Queue } from '../adapters/queue-port.ts';
 import type { Log } from '../adapters/telemetry.ts';
 import type { Config } from '../core/config.ts';
-import type { Reconciler } from '../core/reconciler.ts';
 import type { ListenAddress } from '../core/settings.ts';
-import { type Cell, type CellSettings, createCell } from './cell.ts';
+import type { Cell, CellSettings } from './cell.ts';
 import type { CellStatus } from './cell-status.ts';
+import { createClusterCells, type WatchedReconciler } from './cells.ts';
 import { startHealthServer } from './health.ts';
 import { CountedMarks, createMetrics } from './metrics.ts';
 import { createOutbox } from './outbox.ts';
@@ -19,7 +19,7 @@ import { createOutbox } from './outbox.ts';
 export interface WatcherOptions {
   readonly config: CellSettings & Pick<Config, 'queueUrls' | 'httpAddress'>;
   readonly clusters: ReadonlyMap<ClusterName, KubernetesClient>;
-  readonly reconcilers: readonly Pick<Reconciler, 'resource' | 'revision'>[];
+  readonly reconcilers: readonly WatchedReconciler[];
   readonly queue: Queue;
   readonly clock: Clock;
   readonly log: Log;
@@ -57,13 +57,15 @@ export async function startWatcher(options: WatcherOptions): Promise<Watcher> {
   const statuses = (): readonly CellStatus[] => cells.map((cell) => cell.status());
   const metrics = createMetrics({ statuses, marks: allMarks, outboxDepth: () => outbox.depth(), nowMs: () => clock.now().getTime() });
   const outbox = createOutbox({ queue, queueUrls: config.queueUrls, clock, log, onResult: (_, { kind }) => metrics.countSend(kind) });
-  for (const [cluster, client] of clusters) {
-    for (const reconciler of reconcilers) {
-      const marks = new CountedMarks(() => outbox.wake());
-      allMarks.push(marks);
-      outbox.add({ cluster, type: reconciler.resource, marks });
-      cells.push(createCell({ client, reconciler, marks, settings, clock, log }));
-    }
+  const createMarks = (): CountedMarks => {
+    const marks = new CountedMarks(() => outbox.wake());
+    allMarks.push(marks);
+    return marks;
+  };
+  for (const client of clusters.values()) {
+    const ofCluster = createClusterCells({ client, reconcilers, createMarks, settings, clock, log });
+    cells.push(...ofCluster.cells);
+    for (const source of ofCluster.sources) outbox.add(source);
   }
   const health = await startHealthServer({ address: config.httpAddress, statuses, metrics, log });
 

@@ -117,6 +117,35 @@ describe('a list that fails', () => {
   });
 });
 
+describe('a page that is too large to be read', () => {
+  it('is asked for again by half, and pages keep the size that was found', async () => {
+    const scene = new Scene();
+    for (let index = 0; index < 300; index += 1) scene.create(`t-${index}`, 1);
+    const tooLarge = new TransientError('response-too-large', 'the answer is larger than we read into memory; ask for smaller pages');
+    scene.cluster.fault({ verb: 'list' }, { throw: tooLarge }, 2);
+    await scene.start();
+    const limits = () => scene.cluster.requestsOf('list').map(({ detail }) => detail['limit']);
+    assert.deepEqual([limits(), scene.cell.status().phase], [[500, 250, 125, 125, 125], 'streaming']);
+    scene.cluster.restart();
+    await scene.clock.advance(2_000);
+    assert.deepEqual(limits().slice(5), [125, 125, 125]);
+    assert.deepEqual([scene.sent(), scene.cell.status().objectCount, scene.log.count('watch failing')], [[], 300, 0]);
+    await scene.stop();
+  });
+
+  it('is a fault like others where one object alone is too large', async () => {
+    const scene = new Scene();
+    scene.create('huge', 1);
+    const tooLarge = new TransientError('response-too-large', 'the answer is larger than we read into memory; ask for smaller pages');
+    scene.cluster.fault({ verb: 'list' }, { throw: tooLarge }, 10);
+    await scene.start();
+    assert.deepEqual([scene.count('list'), scene.cell.status().error?.code], [9, 'response-too-large']);
+    await scene.clock.advance(30_000);
+    assert.deepEqual([scene.cell.status().phase, scene.cluster.requestsOf('list').at(-1)?.detail['limit']], ['streaming', 1]);
+    await scene.stop();
+  });
+});
+
 describe('a kind that is not served', () => {
   it('fails with that reason, is asked for with pauses, and is listed when it comes', async () => {
     const scene = new Scene();
@@ -228,7 +257,8 @@ describe('what a cell says of faults', () => {
     for (const error of [one, other, one, other, one]) scene.cluster.fault({ verb: 'list' }, { throw: error });
     scene.openWatch.fail(one);
     await scene.clock.advance(120_000);
-    const lines = scene.log.lines.map(({ message, fields }) => [message, fields['code']]);
+    const told = scene.log.lines.filter(({ message }) => message.startsWith('watch '));
+    const lines = told.map(({ message, fields }) => [message, fields['code']]);
     assert.deepEqual(lines, [
       ['watch failing', 'unreachable'],
       ['watch failing', 'unauthorized'],
@@ -236,6 +266,32 @@ describe('what a cell says of faults', () => {
     ]);
     assert.equal(scene.cell.status().phase, 'streaming');
     await scene.stop();
+  });
+
+  it('comes with one line for each change of its state', async () => {
+    const scene = new Scene();
+    await scene.start();
+    scene.cluster.fault({ verb: 'list' }, { throw: unreachable() }, 2);
+    scene.openWatch.fail(unreachable());
+    await scene.clock.advance(400_000);
+    scene.openWatch.end();
+    await scene.clock.advance(1_000);
+    await scene.stop();
+    const told = scene.log.lines.filter(({ message }) => message === 'cell changed its state');
+    assert.deepEqual(
+      told.map(({ fields }) => [fields['phaseBefore'], fields['phase'], fields['code']]),
+      [
+        ['listing', 'streaming', undefined],
+        ['streaming', 'recovering', 'unreachable'],
+        ['recovering', 'failing', 'unreachable'],
+        ['failing', 'streaming', undefined],
+        ['streaming', 'stopped', undefined],
+      ],
+    );
+    assert.deepEqual(
+      told.map(({ fields: { cluster, kind, role } }) => [cluster, kind, role]),
+      Array(5).fill(['east', 'Tenant.platform.example', 'primary']),
+    );
   });
 
   it('shows in the status while it lasts', async () => {

@@ -14,6 +14,7 @@ function status(overrides: Partial<CellStatus> = {}): CellStatus {
   return {
     cluster: clusterName('east'),
     kind: 'Tenant.platform.example',
+    role: 'primary',
     phase: 'streaming',
     sinceMs: AT,
     lastEventMs: AT + 5_000,
@@ -64,6 +65,7 @@ describe('the health server', () => {
         {
           cluster: 'east',
           kind: 'Tenant.platform.example',
+          role: 'primary',
           phase: 'streaming',
           since: '2026-03-01T00:00:00.000Z',
           lastEvent: '2026-03-01T00:00:05.000Z',
@@ -73,6 +75,7 @@ describe('the health server', () => {
         {
           cluster: 'west',
           kind: 'Tenant.platform.example',
+          role: 'primary',
           phase: 'failing',
           since: '2026-03-01T00:00:00.000Z',
           lastEvent: null,

@@ -3,6 +3,7 @@ import { DirtyMarks, type Mark } from '../../../events/dirty-marks.ts';
 import type { ResourceType } from '../../../events/resource.ts';
 import type { Log, LogFields } from '../../../functions/adapters/telemetry.ts';
 import { type Cell, createCell } from '../../../functions/watcher/cell.ts';
+import { Observer } from '../../../functions/watcher/observer.ts';
 import { FakeClock } from '../../fakes/clock.ts';
 import { FakeCluster } from '../../fakes/kubernetes-client.ts';
 
@@ -54,8 +55,9 @@ export class Scene {
     this.cluster.serve(tenants, COLUMNS);
     this.cell = createCell({
       client: this.cluster.client,
-      reconciler: { resource: { ...tenants } as never, revision: 1 },
-      marks: this.marks,
+      type: tenants,
+      role: 'primary',
+      observer: new Observer({ type: tenants, policy: { revision: 1 }, marks: this.marks, now: () => this.clock.now().getTime() }),
       settings: { watchTimeoutSeconds: 300, watchGraceSeconds: 15, probeSeconds: 300 },
       clock: this.clock,
       log: this.log,

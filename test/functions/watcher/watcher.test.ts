@@ -137,7 +137,7 @@ describe('a watcher', () => {
     scene.cluster('east').create(tenants, { name: 'b' });
     await scene.clock.settle();
     const { text } = await scene.get('/metrics');
-    const cell = '{cluster="east",kind="Tenant.platform.example"}';
+    const cell = '{cluster="east",kind="Tenant.platform.example",role="primary"}';
     for (const line of [
       `dogwatch_cell_streaming${cell} 1`,
       `dogwatch_known_objects${cell} 2`,

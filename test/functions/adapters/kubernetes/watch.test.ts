@@ -150,7 +150,7 @@ describe('client.watch', () => {
     for (let read = 1; read <= 200; read += 1) {
       await frames.next();
       for (let each = 0; each < 20; each += 1) await turn();
-      assert.ok(written - read < 600, `${written - read} frames of 60 KB were taken in unread`);
+      assert.ok(written - read < 300, `${written - read} frames of 60 KB were taken in unread`);
     }
     await frames.return?.();
   });
