@@ -65,3 +65,28 @@ export function cutText(text: string, max: number = FOREIGN_TEXT_MAX): string {
   const end = last >= 0xd800 && last <= 0xdbff ? max - 2 : max - 1;
   return `${text.slice(0, end).toWellFormed()}…`;
 }
+
+/** The longest stack that we keep, in characters. */
+const STACK_MAX = 2_000;
+
+/**
+ * Where an error was thrown: the frames of its stack without the message, which is told elsewhere. Undefined for what has none;
+ * never throws.
+ */
+export function stackOf(error: unknown): string | undefined {
+  try {
+    if (typeof error !== 'object' || error === null) return undefined;
+    const { stack, message } = error as { stack?: unknown; message?: unknown };
+    if (typeof stack !== 'string') return undefined;
+    // A message may have lines that look like frames.
+    const messageEnd = typeof message === 'string' && stack.includes(message) ? stack.indexOf(message) + message.length : 0;
+    const frames = stack
+      .slice(messageEnd)
+      .split('\n')
+      .map((line) => line.trim())
+      .filter((line) => line.startsWith('at '));
+    return frames.length === 0 ? undefined : cutText(frames.join('\n'), STACK_MAX);
+  } catch {
+    return undefined;
+  }
+}

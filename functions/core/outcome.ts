@@ -96,6 +96,8 @@ export function outcomeOf(error: unknown, stage: Stage): Outcome {
   const ours = asOurs(error);
   if (ours !== undefined) {
     const byCode = Object.hasOwn(KIND_OF_CODE, ours.code) ? KIND_OF_CODE[ours.code] : undefined;
+    // Ours in name only: what throws it is the Plan, and it is tried again, which TerminalError denies.
+    if (byCode === 'author-error') return { kind: byCode, failure: { ...failure, errorClass: 'AuthorError' } };
     if (byCode !== undefined) return { kind: byCode, failure };
     if (ours instanceof ConflictError) return { kind: 'overtaken', by: ours.code === 'uid-conflict' ? 'replacement' : 'newer-run' };
     return { kind: kindOfClass(ours), failure };
@@ -125,6 +127,12 @@ export function newerTypeFailure(type: string): Failure {
 export function overtakenFailure(by: OvertakenBy): Failure {
   const message = `the object changed under every run, the last time by ${by}; find who else writes it, ${RUN_AGAIN}`;
   return { code: 'overtaken', errorClass: ConflictError.name, message };
+}
+
+/** The failure of a run whose author did not end by its deadline. */
+export function lateAuthorFailure(): Failure {
+  const message = 'the run took too long: pass `signal` to every call, or raise DOGWATCH_RECORD_DEADLINE_SECONDS';
+  return { code: 'deadline', errorClass: TransientError.name, message };
 }
 
 /**

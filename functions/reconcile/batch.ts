@@ -4,19 +4,17 @@
  */
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { type Budgets, type Disposition, dispose } from '../core/disposition.ts';
-import { TransientError } from '../core/errors.ts';
 import { spentBudget } from '../core/next-envelope.ts';
 import type { Outcome } from '../core/outcome.ts';
-import { untilAborted } from './abort.ts';
-import { announce } from './announce.ts';
+import { startTimer } from './abort.ts';
 import { mapBounded } from './bounded.ts';
 import { carryOut, type EffectDependencies, effectOfForeign, effectOfNewer, effectOfRun } from './effects.ts';
-import { failureToShow, showFailure } from './failure.ts';
 import { foldRecords, type ObjectRun } from './fold.ts';
 import { outcomeInsteadOfLetter } from './overtaken.ts';
 import { processRun, type RunDependencies, type RunReport } from './process.ts';
 import { type ForeignRecord, type NewerRecord, parseRecord } from './record.ts';
 import { reportForeign, reportNewer, reportRun, reportUnforeseen } from './report.ts';
+import { type Decided, showInTime } from './show.ts';
 
 /** Objects worked on at once in one invocation. */
 const PARALLEL_RUNS = 10;
@@ -84,19 +82,13 @@ async function settleRun(run: ObjectRun, invocation: Invocation, sends: AbortSig
   const remainingMs = invocation.remainingMs();
   const reservedMs = Math.min(RESERVED_MAX_MS, remainingMs * RESERVED_PART);
   const deadline = startTimer(clock, Math.min(recordDeadlineSeconds * 1000, remainingMs - reservedMs), 'the run took too long');
-  const { report, disposition } = await decide(await processRun(run, dependencies, deadline.signal), run, deadline.signal, dependencies);
-  await untilAborted(deadline.signal, show(report, disposition)).catch((error: unknown) => {
-    if (!deadline.signal.aborted) throw error;
-  });
+  const decided = await decide(await processRun(run, dependencies, deadline.signal), run, deadline.signal, dependencies);
+  await showInTime(decided, { deadline: deadline.signal, sends }, dependencies);
   deadline.stop();
+  const { report, disposition } = decided;
   const acknowledged = await carryOut(effectOfRun(run, report, disposition, dependencies), dependencies, sends);
   reportRun(log, { run, report, disposition, acknowledged, durationMs: clock.now().getTime() - startedAt.getTime() });
   return acknowledged;
-}
-
-interface Decided {
-  readonly report: RunReport;
-  readonly disposition: Disposition;
 }
 
 /** What becomes of a run's message; nothing is given up for a run that was overtaken without noticing. */
@@ -106,24 +98,12 @@ async function decide(report: RunReport, run: ObjectRun, signal: AbortSignal, de
     const now = clock.now();
     return dispose(outcome, { ...spentBudget(run.data, now), random: clock.random(), now, budgets });
   };
-  const decided = { report, disposition: disposeOf(report.outcome) };
+  const decided = { run, report, disposition: disposeOf(report.outcome) };
   if (decided.disposition.kind !== 'dead-letter') return decided;
   const instead = await outcomeInsteadOfLetter(report, signal);
   if (instead === undefined) return decided;
   const disposition = disposeOf(instead.outcome);
-  return disposition.kind === 'dead-letter' ? decided : { report: { ...report, ...instead }, disposition };
-}
-
-/** What the object's owner is to see of it: before the message goes on, so that a redelivery shows it again if this is cut short. */
-async function show(report: RunReport, disposition: Disposition): Promise<void> {
-  const { context } = report;
-  if (context === undefined) return;
-  const failure = failureToShow(report, disposition);
-  const isLetter = disposition.kind === 'dead-letter';
-  const letter = isLetter ? disposition.failure : undefined;
-  if (failure === undefined) return announce(context, report.status, letter);
-  const shown = await showFailure(context, failure, { isLetter, isOvertaken: report.outcome.kind === 'overtaken' });
-  await announce(shown?.context ?? context, shown?.status, letter);
+  return disposition.kind === 'dead-letter' ? decided : { run, report: { ...report, ...instead }, disposition };
 }
 
 async function settleNewer(record: NewerRecord, sends: AbortSignal, dependencies: BatchDependencies): Promise<boolean> {
@@ -140,21 +120,4 @@ async function settleForeign(record: ForeignRecord, sends: AbortSignal, dependen
   const acknowledged = await carryOut(effectOfForeign(record, dependencies), dependencies, sends);
   reportForeign(dependencies.log, { record, acknowledged });
   return acknowledged;
-}
-
-interface Timer {
-  readonly signal: AbortSignal;
-  stop(): void;
-}
-
-/** A signal that is aborted with code `deadline` after `ms`, at once where nothing is left, unless stopped before. */
-function startTimer(clock: Pick<BatchDependencies['clock'], 'sleep'>, ms: number, why: string): Timer {
-  const expired = new AbortController();
-  const stopped = new AbortController();
-  const expire = (): void => {
-    if (!stopped.signal.aborted) expired.abort(new TransientError('deadline', `${why}: the record is left in the queue and tried again`));
-  };
-  if (ms > 0) void clock.sleep(ms, stopped.signal).then(expire);
-  else expire();
-  return { signal: expired.signal, stop: () => stopped.abort() };
 }

@@ -13,12 +13,13 @@ import type { ObjectContext } from './run-context.ts';
 const SHOWN_FROM_FAILURE = 3;
 
 /**
- * The failure that Ready=False is to tell of, or undefined. An author's error, a refusal and a denial are shown at once; what
- * may pass by itself only when it has not, twice; the API server's own troubles never, since they say nothing about the object.
+ * The failure that Ready=False is to tell of, or undefined. An author's error, a refusal and a denial are shown at once; and so is
+ * an author that hangs; what may pass by itself only when it has not, twice; the API server's own troubles never, since they say
+ * nothing about the object.
  */
 export function failureToShow(report: RunReport, disposition: Disposition): Failure | undefined {
   if (disposition.kind === 'dead-letter') return disposition.failure;
-  const { outcome, isApiServerError, context } = report;
+  const { outcome, stage, isApiServerError, context } = report;
   switch (outcome.kind) {
     case 'author-error':
     case 'refused':
@@ -32,9 +33,11 @@ export function failureToShow(report: RunReport, disposition: Disposition): Fail
       const failuresBefore = context?.run.data.failures?.[outcome.kind] ?? 0;
       return failuresBefore + 1 >= SHOWN_FROM_FAILURE ? outcome.failure : undefined;
     }
+    case 'unknown':
+      // Native redrive ends such a message without a word, so this is all that anybody ever sees of it.
+      return outcome.failure.code === 'deadline' && stage === 'author' && !isApiServerError ? outcome.failure : undefined;
     case 'finished':
     case 'overtaken':
-    case 'unknown':
     case 'circuit-open':
     case 'newer-type':
     case 'not-due':

@@ -7,8 +7,8 @@ import { type ClusterName, groupKind } from '../../events/resource.ts';
 import type { Clock } from '../adapters/clock.ts';
 import type { KubernetesClient } from '../adapters/kubernetes/port.ts';
 import type { Log } from '../adapters/telemetry.ts';
-import { TerminalError, TransientError } from '../core/errors.ts';
-import { type Outcome, outcomeOf, RUN_AGAIN, type Stage } from '../core/outcome.ts';
+import { stackOf, TerminalError, TransientError } from '../core/errors.ts';
+import { lateAuthorFailure, type Outcome, outcomeOf, RUN_AGAIN, type Stage } from '../core/outcome.ts';
 import { hasAtomicConditions } from '../core/owned-fields.ts';
 import { checkPlan } from '../core/plan.ts';
 import type { KubernetesObject, Reconciler } from '../core/reconciler.ts';
@@ -36,7 +36,7 @@ export interface RunDependencies {
 export interface RunReport {
   readonly outcome: Outcome;
   readonly stage: Stage;
-  /** The error behind the outcome came from the API server, not from the author's code. */
+  /** The error behind the outcome came from the API server, not from the author's code; so did a deadline that cut a call short. */
   readonly isApiServerError: boolean;
   /** Undefined where the run ended before its object was read, or there was none. */
   readonly context: ObjectContext | undefined;
@@ -45,6 +45,8 @@ export interface RunReport {
   readonly wrote: boolean;
   /** No server has reached the resourceVersion of the message: etcd was restored, and the object was read as it is instead. */
   readonly isPositionLost: boolean;
+  /** Where the error behind the outcome was thrown; for the log alone. */
+  readonly stack?: string | undefined;
   /** The status that was confirmed; undefined where none was. */
   readonly status: OwnStatus | undefined;
   /** Reads that conflicts at the confirm have cost. */
@@ -70,7 +72,7 @@ export async function processRun(run: ObjectRun, dependencies: RunDependencies, 
 
 async function reconcileObject(context: RunContext): Promise<RunReport> {
   const { run, client, reconciler, signal, now } = context;
-  let stage: Stage = 'read';
+  let stage = 'read' as Stage;
   let seen: ObjectContext | undefined;
   let isPositionLost = false;
   const report = (result: Pick<RunReport, 'outcome'> & Partial<RunReport>): RunReport => ({
@@ -112,7 +114,10 @@ async function reconcileObject(context: RunContext): Promise<RunReport> {
   try {
     return await untilAborted(signal, steps());
   } catch (error) {
-    return report({ outcome: outcomeOf(error, stage), isApiServerError: client.isOwnError(error) });
+    const outcome = outcomeOf(error, stage);
+    const isLate = signal.aborted && stage === 'author';
+    if (isLate && !client.isCutShort) return report({ outcome: { kind: 'unknown', failure: lateAuthorFailure() } });
+    return report({ outcome, isApiServerError: client.isOwnError(error) || isLate, stack: stackOf(error) });
   }
 }
 

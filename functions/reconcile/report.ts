@@ -37,6 +37,8 @@ export function reportRun(log: Log, { run, report, disposition, acknowledged, du
   const { outcome, client, context, rereadCount } = report;
   const { reason, attempt, uid, generation } = run.data;
   const failure = 'failure' in outcome ? outcome.failure : undefined;
+  // The message says what went wrong, but only the stack says where in the author's code.
+  const stack = failure?.code === 'author-error' ? report.stack : undefined;
   const fields: LogFields = {
     branch: branchOf(outcome),
     disposition: disposition.kind,
@@ -54,6 +56,7 @@ export function reportRun(log: Log, { run, report, disposition, acknowledged, du
     apiRequestCount: client?.requestCount ?? 0,
     ...(rereadCount === 0 ? {} : { rereadCount }),
     ...(failure === undefined ? {} : { stage: report.stage, code: failure.code, errorClass: failure.errorClass, error: failure.message }),
+    ...(stack === undefined ? {} : { stack }),
   };
   log[levelOf(outcome, disposition)]('record processed', fields);
 }

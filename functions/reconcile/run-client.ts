@@ -13,6 +13,8 @@ export interface RunClient extends Pick<KubernetesClient, Call> {
   readonly requestCount: number;
   /** True once a write was sent, whatever became of it. */
   readonly wrote: boolean;
+  /** True if a call was under way when the signal was aborted: then the API server has its part in the run's length. */
+  readonly isCutShort: boolean;
   /** True for an error that one of these calls threw: the API server's own, not the author's. */
   isOwnError(error: unknown): boolean;
 }
@@ -21,16 +23,23 @@ export interface RunClient extends Pick<KubernetesClient, Call> {
 export function createRunClient(client: KubernetesClient, signal: AbortSignal): RunClient {
   let requestCount = 0;
   let wrote = false;
+  let underWay = 0;
+  let isCutShort = false;
   const thrown = new WeakSet<object>();
+  // Registered before anybody else's, so that no call has noticed the end yet.
+  signal.addEventListener('abort', () => (isCutShort = underWay > 0), { once: true });
   const call = async <Result>(name: Call, send: () => Promise<Result>): Promise<Result> => {
     signal.throwIfAborted();
     requestCount += 1;
     if (WRITES.has(name)) wrote = true;
+    underWay += 1;
     try {
       return await send();
     } catch (error) {
       if (typeof error === 'object' && error !== null) thrown.add(error);
       throw error;
+    } finally {
+      underWay -= 1;
     }
   };
   return {
@@ -46,6 +55,9 @@ export function createRunClient(client: KubernetesClient, signal: AbortSignal): 
     },
     get wrote() {
       return wrote;
+    },
+    get isCutShort() {
+      return isCutShort;
     },
     isOwnError: (error) => typeof error === 'object' && error !== null && thrown.has(error),
   };

@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { ConfigError, ConflictError, cutText, DogwatchError, TerminalError, TransientError } from '../../../functions/core/errors.ts';
+import {
+  ConfigError,
+  ConflictError,
+  cutText,
+  DogwatchError,
+  stackOf,
+  TerminalError,
+  TransientError,
+} from '../../../functions/core/errors.ts';
 
 describe('DogwatchError', () => {
   it('keeps code, facts and cause, and is named after its class', () => {
@@ -43,5 +51,40 @@ describe('cutText', () => {
         assert.ok(cut.isWellFormed());
       }),
     );
+  });
+});
+
+describe('stackOf', () => {
+  const thrower = (message: string): Error => new RangeError(message);
+
+  it('is the frames without the message, also where that has lines that look like frames', () => {
+    for (const message of ['', 'boom', 'two\n    at lines', '$& (.*)']) {
+      const lines = stackOf(thrower(message))?.split('\n') ?? [];
+      assert.match(lines[0] ?? '', /^at thrower .*errors\.test\.ts:\d+:\d+/);
+      assert.ok(lines.every((line) => /^at .+/.test(line) && line !== 'at lines'));
+    }
+  });
+
+  it('leaves the message out that the error had when it was made', () => {
+    const error = thrower('before');
+    error.message = 'after';
+    assert.match(stackOf(error) ?? '', /^at thrower/);
+  });
+
+  it('has at most 2,000 characters', () => {
+    const error = Object.assign(new Error('deep'), { stack: `Error: deep\n${'    at f (file.ts:1:1)\n'.repeat(200)}` });
+    assert.equal(stackOf(error)?.length, 2_000);
+  });
+
+  it('is undefined for what has none, and never throws', () => {
+    const trap = Object.defineProperty(new Error('m'), 'stack', {
+      get() {
+        throw new Error('no');
+      },
+    });
+    const { proxy, revoke } = Proxy.revocable({}, {});
+    revoke();
+    for (const thrown of ['text', null, undefined, {}, { stack: 7 }, { stack: 'no frames' }, trap, proxy])
+      assert.equal(stackOf(thrown), undefined);
   });
 });

@@ -58,6 +58,11 @@ describe('outcomeOf', () => {
     });
   });
 
+  it('calls an invalid Plan the author’s in its class too, since a TerminalError would not be tried again', () => {
+    const outcome = outcomeOf(terminal('invalid-plan'), 'author');
+    assert.deepEqual(outcome, { kind: 'author-error', failure: { code: 'invalid-plan', errorClass: 'AuthorError', message: 'text' } });
+  });
+
   it('calls an unclassified error outside of the author unknown', () => {
     for (const stage of ['read', 'write'] as const) {
       assert.deepEqual(outcomeOf(new TypeError('x is undefined'), stage), {

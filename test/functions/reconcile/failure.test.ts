@@ -40,6 +40,23 @@ describe('a failure on the object', () => {
     assert.equal((await harness.redeliver())['branch'], 'retry-superseded');
   });
 
+  it('tells where an author’s exception came from in the log line, and nowhere else', async () => {
+    const harness = failing(function quota(): never {
+      throw new RangeError('no quota');
+    });
+    const line = await harness.deliver({ reason: 'retry', attempt: 10, mustRun: true });
+    assert.match(String(line['stack']), /^at .*\bquota .*failure\.test\.ts:\d+:\d+/);
+    assert.doesNotMatch(String(line['stack']), /no quota/);
+    assert.equal(harness.queue.envelopes(DEAD_LETTER_QUEUE_URL).length, 1);
+    assert.doesNotMatch(JSON.stringify([harness.widget(), harness.east.events, harness.queue.accepted]), /failure\.test/);
+  });
+
+  it('has no stack where it is our own, or a Plan that is invalid', async () => {
+    for (const author of [() => 42, throws(new TerminalError('no-such-plan', 'choose another plan'))]) {
+      assert.equal('stack' in (await failing(author).deliver({ reason: 'created' })), false);
+    }
+  });
+
   it('keeps what the last success wrote', async () => {
     const harness = new Harness();
     harness.createWidget();
