@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Message, ReceiveMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import { type Message, ReceiveMessageCommand, type ReceiveMessageCommandInput, type SQSClient } from '@aws-sdk/client-sqs';
+import { TransientError } from '../../functions/core/errors.ts';
 import type { ReceiveQuirks } from './local-queues.ts';
 
 interface ReceiveRequest {
@@ -16,17 +17,19 @@ export interface Receiver {
    * Messages as soon as there is one, or none after `waitSeconds`, with all attributes. An abort ends the wait within about a second and is no
    * error; the answer may still hold messages then, and they are the caller's to handle or to give back.
    *
-   * @throws what the SDK throws
+   * @throws what the SDK throws; TransientError `poll-timeout` when the endpoint hangs
    */
   receive(request: ReceiveRequest, signal?: AbortSignal): Promise<Message[]>;
 }
 
 /**
- * One long poll at the endpoint. It is never aborted, for then the endpoint gives the next message to nobody and hides it until its
+ * One long poll at the endpoint. It is not aborted while it may still be answered, for then the endpoint gives the next message to nobody and hides it until its
  * visibility ends: so it is kept short.
  */
 const POLL_SECONDS = 1;
 const SLEEP_MS = 50;
+/** All attempts of a poll together. An endpoint that has not answered by then hangs, or is out of reach. */
+const POLL_LIMIT_MS = 6_000;
 
 /** Receives from one queue of an endpoint, with its faults hidden. */
 export function createReceiver(options: { client: SQSClient; queueUrl: string; quirks: ReceiveQuirks }): Receiver {
@@ -61,8 +64,7 @@ type Poll = (
 
 const longPoll: Poll = async (client, queueUrl, request, remainingMs) => {
   const waitSeconds = remainingMs > 0 ? POLL_SECONDS : 0;
-  const { Messages } = await client.send(new ReceiveMessageCommand(inputOf(queueUrl, request, waitSeconds)));
-  return Messages ?? [];
+  return await pollOnce(client, inputOf(queueUrl, request, waitSeconds));
 };
 
 /**
@@ -71,13 +73,23 @@ const longPoll: Poll = async (client, queueUrl, request, remainingMs) => {
  */
 const shortPoll: Poll = async (client, queueUrl, request, remainingMs, signal) => {
   const input = { ...inputOf(queueUrl, request, 0), AttributeNames: ['All' as const] };
-  const { Messages } = await client.send(new ReceiveMessageCommand(input));
-  const messages = newestOfEach(Messages ?? []);
+  const messages = newestOfEach(await pollOnce(client, input));
   if (messages.length === 0 && remainingMs > 0 && signal?.aborted !== true) {
     await sleep(Math.min(SLEEP_MS, remainingMs), undefined, signal === undefined ? {} : { signal }).catch(() => undefined);
   }
   return messages;
 };
+
+async function pollOnce(client: SQSClient, input: ReceiveMessageCommandInput): Promise<Message[]> {
+  const limit = AbortSignal.timeout(POLL_LIMIT_MS);
+  try {
+    const { Messages } = await client.send(new ReceiveMessageCommand(input), { abortSignal: limit });
+    return Messages ?? [];
+  } catch (cause) {
+    if (!limit.aborted) throw cause;
+    throw new TransientError('poll-timeout', `the queue did not answer a poll within ${POLL_LIMIT_MS / 1000} s`, { cause });
+  }
+}
 
 function inputOf(queueUrl: string, request: ReceiveRequest, waitSeconds: number) {
   return {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { DeleteMessageCommand, SendMessageBatchCommand, SendMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import { TransientError } from '../../../functions/core/errors.ts';
 import { createLocalClient, type LocalQueues } from '../../../infra/local/local-queues.ts';
 import { startLocalQueues } from '../../../infra/local/queue.ts';
 import { createReceiver, type Receiver } from '../../../infra/local/receive.ts';
@@ -109,21 +110,41 @@ describe('createReceiver', () => {
   });
 
   it('never ends a poll of its own accord, so that a message on its way is not lost in it', async () => {
-    const seen: unknown[] = [];
+    const seen: AbortSignal[] = [];
     const { promise, resolve } = Promise.withResolvers<{ Messages: { MessageId: string }[] }>();
     const slow = {
-      send: (...args: unknown[]) => {
-        seen.push(...args);
+      send: (_: unknown, { abortSignal }: { abortSignal: AbortSignal }) => {
+        seen.push(abortSignal);
         return promise;
       },
     } as unknown as SQSClient;
     const stopping = new AbortController();
     const waiting = createReceiver({ client: slow, queueUrl, quirks: 'none' }).receive({ max: 1, waitSeconds: 20 }, stopping.signal);
     stopping.abort();
+    const wasAborted = seen[0]?.aborted;
     resolve({ Messages: [{ MessageId: 'caught' }] });
     assert.deepEqual(await waiting, [{ MessageId: 'caught' }]);
-    assert.equal(seen.length, 1, 'one poll, and no abort signal handed to it');
+    assert.deepEqual([seen.length, wasAborted], [1, false], 'one poll, whose own limit is far away');
   });
+
+  for (const quirks of ['none', 'local-aws-sqs'] as const) {
+    it(`gives up a poll without an answer after 6 s, with quirks ${quirks}`, async (t) => {
+      const limits: number[] = [];
+      const limit = new AbortController();
+      t.mock.method(AbortSignal, 'timeout', (ms: number) => {
+        limits.push(ms);
+        return limit.signal;
+      });
+      const hung = {
+        send: (_: unknown, { abortSignal }: { abortSignal: AbortSignal }) =>
+          new Promise((__, reject) => abortSignal.addEventListener('abort', () => reject(new Error('Request aborted')))),
+      } as unknown as SQSClient;
+      const waiting = createReceiver({ client: hung, queueUrl, quirks }).receive({ max: 1, waitSeconds: 20 });
+      limit.abort();
+      await assert.rejects(waiting, (error) => error instanceof TransientError && error.code === 'poll-timeout');
+      assert.deepEqual(limits, [6_000]);
+    });
+  }
 
   it('rests between polls of an endpoint that cannot wait', async () => {
     let count = 0;
