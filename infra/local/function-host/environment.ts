@@ -9,13 +9,16 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { guardAgainstOrphan } from '../orphan-guard.ts';
-import { childEnvironment, type FunctionSettings, functionArn } from './function-settings.ts';
+import { childEnvironment, type FunctionCredentials, type FunctionSettings, functionArn } from './function-settings.ts';
 import { type FunctionError, type InvocationOutcome, type InvocationResult, parseAnswer, parseError } from './invocation.ts';
 import { forEachLine } from './log-lines.ts';
 import { ANSWER_MAX_BYTES, type Delivery, type RuntimeApi, startRuntimeApi } from './runtime-api.ts';
 
 /** From SIGTERM to SIGKILL when an environment is stopped. */
 const STOP_GRACE_MS = 500;
+
+/** So long before its credentials end an environment takes no more invocations. The SDK has new ones a minute before that. */
+const CREDENTIALS_LEFT_MS = 4 * 60_000;
 
 interface Job {
   readonly requestId: string;
@@ -47,14 +50,16 @@ export class Environment {
   #initMs: number | undefined;
   #initError: FunctionError | undefined;
   #isOver = false;
+  readonly #credentials: FunctionCredentials;
 
-  private constructor(settings: FunctionSettings) {
+  private constructor(settings: FunctionSettings, credentials: FunctionCredentials) {
     this.#settings = settings;
+    this.#credentials = credentials;
   }
 
-  /** A new environment whose process is starting; its first invocation waits for it. */
+  /** A new environment whose process is starting; its first invocation waits for it. @throws what kept the credentials away */
   static async start(settings: FunctionSettings, taskRoot: string): Promise<Environment> {
-    const environment = new Environment(settings);
+    const environment = new Environment(settings, await settings.credentials());
     environment.#api = await startRuntimeApi({
       ready: (deliver) => environment.#ready(deliver),
       answered: (requestId, text) => environment.#settleLater(requestId, text === undefined ? tooLarge() : parseAnswer(text)),
@@ -70,6 +75,12 @@ export class Environment {
   /** True when it will take no invocation any more. */
   get isOver(): boolean {
     return this.#isOver;
+  }
+
+  /** True when its credentials are about to end: a process cannot be given others. */
+  get isExpiring(): boolean {
+    const { expiration } = this.#credentials;
+    return expiration !== undefined && expiration.getTime() - Date.now() < CREDENTIALS_LEFT_MS;
   }
 
   /** Runs the function once. Never rejects: what goes wrong is a result. @throws Error while another invocation runs */
@@ -103,7 +114,7 @@ export class Environment {
     const memory = `--max-old-space-size=${Math.ceil(memoryMb * 0.9)}`;
     const child = spawn(process.execPath, [memory, join(import.meta.dirname, 'bootstrap.cjs')], {
       cwd: taskRoot,
-      env: childEnvironment(this.#settings, taskRoot, apiAddress),
+      env: childEnvironment(this.#settings, this.#credentials, taskRoot, apiAddress),
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true, // a Ctrl-C in the terminal is for us: we let running invocations end
     });

@@ -1,5 +1,14 @@
 /** What a function is configured with, and what its process sees of that. */
 
+/** What AWS knows the function by. */
+export interface FunctionCredentials {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly sessionToken?: string | undefined;
+  /** Left out: they do not end. */
+  readonly expiration?: Date | undefined;
+}
+
 export interface FunctionSettings {
   /** `file.export`, e.g. `reconcile.handler`. */
   readonly handler: string;
@@ -10,6 +19,8 @@ export interface FunctionSettings {
   readonly functionName: string;
   readonly region: string;
   readonly accountId: string;
+  /** Asked for each new process. */
+  readonly credentials: () => Promise<FunctionCredentials>;
   /** The function's own variables; they win over those that Lambda sets. */
   readonly env: Readonly<Record<string, string>>;
   /** One line that the function wrote to stdout or stderr. */
@@ -25,6 +36,7 @@ export const FUNCTION_DEFAULTS: FunctionSettings = {
   functionName: 'dogwatch-reconcile',
   region: 'us-east-1',
   accountId: '000000000000',
+  credentials: async () => ({ accessKeyId: 'local', secretAccessKey: 'local' }),
   env: {},
   log: () => undefined,
 };
@@ -38,8 +50,14 @@ export function functionArn({ region, accountId, functionName }: FunctionSetting
  *
  * @see https://docs.aws.amazon.com/lambda/latest/dg/configuration-envvars.html, defined runtime environment variables
  */
-export function childEnvironment(settings: FunctionSettings, taskRoot: string, apiAddress: string): Record<string, string> {
+export function childEnvironment(
+  settings: FunctionSettings,
+  credentials: FunctionCredentials,
+  taskRoot: string,
+  apiAddress: string,
+): Record<string, string> {
   const { region, functionName } = settings;
+  const { accessKeyId, secretAccessKey, sessionToken } = credentials;
   return {
     PATH: process.env['PATH'] ?? '/usr/bin:/bin',
     LANG: 'en_US.UTF-8',
@@ -57,8 +75,9 @@ export function childEnvironment(settings: FunctionSettings, taskRoot: string, a
     AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand',
     AWS_LAMBDA_LOG_GROUP_NAME: `/aws/lambda/${functionName}`,
     AWS_LAMBDA_LOG_STREAM_NAME: 'local',
-    AWS_ACCESS_KEY_ID: 'local',
-    AWS_SECRET_ACCESS_KEY: 'local',
+    AWS_ACCESS_KEY_ID: accessKeyId,
+    AWS_SECRET_ACCESS_KEY: secretAccessKey,
+    ...(sessionToken === undefined ? {} : { AWS_SESSION_TOKEN: sessionToken }),
     ...settings.env,
   };
 }

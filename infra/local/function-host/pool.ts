@@ -29,7 +29,7 @@ export interface PoolOptions extends Partial<FunctionSettings> {
 export interface Pool {
   readonly timeoutMs: number;
   readonly maximumConcurrency: number;
-  /** Runs the function once. What goes wrong in it is a result; rejects only when the pool was stopped before its turn came. */
+  /** Runs the function once. What goes wrong in it is a result; rejects only when the pool was stopped before its turn came, or there are no credentials. */
   invoke(event: unknown, options?: InvokeOptions): Promise<InvocationResult>;
   /** Ends every process and removes what was unpacked. Running invocations get an error: let them end first. */
   stop(): Promise<void>;
@@ -66,7 +66,10 @@ export function createPool({
 
   async function takeEnvironment(): Promise<Environment> {
     if (free.length > 0) await turn(); // we may not have been told yet that a process has ended
-    for (let warm = free.pop(); warm !== undefined; warm = free.pop()) if (!warm.isOver) return warm;
+    for (let warm = free.pop(); warm !== undefined; warm = free.pop()) {
+      if (!warm.isOver && !warm.isExpiring) return warm;
+      if (!warm.isOver) await warm.stop();
+    }
     const cold = await Environment.start(settings, code.root);
     if (!isStopped) return cold;
     await cold.stop();

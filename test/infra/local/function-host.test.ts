@@ -105,6 +105,33 @@ describe('a function in a process of its own', () => {
     assert.equal(env['AWS_EXECUTION_ENV'], 'AWS_Lambda_nodejs24.x');
   });
 
+  it('gives each new process credentials of its own, and takes another process before they end', async () => {
+    const inMinutes = (minutes: number): Date => new Date(Date.now() + minutes * 60_000);
+    const given = [
+      { accessKeyId: 'first', secretAccessKey: 's', sessionToken: 't', expiration: inMinutes(3) },
+      { accessKeyId: 'second', secretAccessKey: 's', expiration: inMinutes(60) },
+    ];
+    const host = pool({ credentials: async () => given.shift() ?? assert.fail('asked once too often') });
+    const seen: unknown[] = [];
+    for (let run = 1; run <= 3; run += 1) {
+      const env = payloadOf<Record<string, string>>(await host.invoke({ do: 'environment' }));
+      seen.push([env['AWS_ACCESS_KEY_ID'], env['AWS_SECRET_ACCESS_KEY'], env['AWS_SESSION_TOKEN']]);
+    }
+    assert.deepEqual(seen, [
+      ['first', 's', 't'],
+      ['second', 's', undefined],
+      ['second', 's', undefined],
+    ]);
+  });
+
+  it('refuses an invocation for which there are no credentials, and has its place free for the next', async () => {
+    const given = [Promise.reject(new Error('logged out')), Promise.resolve({ accessKeyId: 'a', secretAccessKey: 's' })];
+    given[0]?.catch(() => undefined);
+    const host = pool({ credentials: () => given.shift() ?? assert.fail('asked once too often') });
+    await assert.rejects(host.invoke({ do: 'nothing' }), /logged out/);
+    assert.equal(payloadOf(await host.invoke({ do: 'nothing' })), null);
+  });
+
   it('answers null for a handler that returns nothing', async () => {
     assert.equal(payloadOf(await pool().invoke({ do: 'nothing' })), null);
   });
