@@ -4,7 +4,9 @@ import { readConfig } from '../core/config.ts';
 import { ConfigError } from '../core/errors.ts';
 import type { ExitCode } from './main.ts';
 
+/** As commander names them by their flags. */
 export interface RunOptions {
+  /** In seconds, as `batchWindow`. */
   readonly timeout: number;
   readonly batchSize: number;
   readonly batchWindow: number;
@@ -20,12 +22,17 @@ export interface RunOptions {
  * @throws ConfigError for what is configured wrong; `batch-needs-window` for options that Lambda would refuse
  */
 export async function run(env: NodeJS.ProcessEnv, options: RunOptions): Promise<ExitCode> {
-  const { concurrency, bulkConcurrency = concurrency, ...rest } = options;
-  if (rest.batchSize > 10 && rest.batchWindow === 0)
+  const { timeout, batchWindow, concurrency, bulkConcurrency = concurrency, ...rest } = options;
+  if (rest.batchSize > 10 && batchWindow === 0)
     throw new ConfigError('batch-needs-window', '--batch-size above 10 needs a --batch-window of 1 or more, as on Lambda');
   const config = readConfig(env, 'reconcile');
-  for (const entry of readClusters(config.clusters)) connectCluster(entry).close();
-  const { runFunction } = await import('../../infra/local/run-function.ts');
-  await runFunction(config, env, { ...rest, maximumConcurrency: { live: concurrency, bulk: bulkConcurrency } });
+  const { functionEnvironment, runFunction } = await import('../../infra/local/run-function.ts');
+  // The function's, not ours: what it would refuse has to be found before it costs messages their receives.
+  const environment = functionEnvironment(config, env);
+  for (const entry of readClusters(config.clusters)) connectCluster(entry, { environment }).close();
+  await runFunction(config, env, {
+    ...{ ...rest, timeoutSeconds: timeout, batchWindowSeconds: batchWindow },
+    maximumConcurrency: { live: concurrency, bulk: bulkConcurrency },
+  });
   return 0;
 }

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createRequestHandler } from 'local-aws-sqs';
-import { ACCOUNT_ID, AWS_REGION, createQueues, type LocalQueues, type QueueSpec } from './local-queues.ts';
+import { ACCOUNT_ID, AWS_REGION, createQueues, type LocalQueues, type QueueSpec, type ReceiveQuirks } from './local-queues.ts';
 
 export interface LocalQueueOptions {
   readonly queues: readonly QueueSpec[];
@@ -27,6 +27,7 @@ export async function startLocalQueues(options: LocalQueueOptions): Promise<Loca
     emulateQueueCreationLifecycle: false,
   });
   server.on('request', (request, response) => {
+    response.setHeader('server', 'local-aws-sqs' satisfies ReceiveQuirks); // for those who only have our URL
     requestHandler(request, response).catch((error: unknown) => {
       response.writeHead(500).end(String(error));
     });

@@ -60,10 +60,12 @@ interface FinishedBatch {
 
 export interface EventSource {
   /**
-   * Runs until the signal, and then until what was received is finished. Faults of SQS are logged and waited out.
+   * Asks whether the queue suits the function, and receives nothing. To be done before `run`. Faults of SQS are logged and waited out.
    *
-   * @throws ConfigError `visibility-too-short` before anything is received, where Lambda would refuse the mapping
+   * @throws ConfigError `visibility-too-short` where Lambda would refuse the mapping
    */
+  check(signal: AbortSignal): Promise<void>;
+  /** Runs until the signal, and then until what was received is finished. Faults of SQS are logged and waited out. */
   run(signal: AbortSignal): Promise<void>;
   /** `running`: batches at the function. `emptyPolls`: polls in a row that found nothing; 0 while a batch gathers. */
   idle(): { readonly running: number; readonly emptyPolls: number };
@@ -103,8 +105,8 @@ export function createEventSource(options: EventSourceOptions): EventSource {
 
   return {
     idle: () => ({ running: running.size, emptyPolls: gatherer.heldCount > 0 ? 0 : emptyPolls }),
+    check: (signal) => persist('attributes', signal, () => checkVisibility(options, pool.timeoutMs, windowSeconds)),
     async run(signal) {
-      await persist('attributes', signal, () => checkVisibility(options, pool.timeoutMs, windowSeconds));
       while (fault === undefined && (!signal.aborted || gatherer.heldCount > 0)) {
         if (running.size >= maximumConcurrency) {
           await Promise.race(running);

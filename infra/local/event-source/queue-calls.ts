@@ -3,6 +3,9 @@ import { DeleteMessageBatchCommand, GetQueueAttributesCommand, type SQSClient } 
 import type { SQSRecord } from 'aws-lambda';
 import type { Log } from '../../../functions/adapters/telemetry.ts';
 import { ConfigError, cutText } from '../../../functions/core/errors.ts';
+import type { ReceiveQuirks } from '../local-queues.ts';
+
+const LOCAL_AWS_SQS: ReceiveQuirks = 'local-aws-sqs';
 
 /** The most entries of a batch call of SQS. */
 const ENTRIES_MAX = 10;
@@ -11,6 +14,38 @@ export interface QueueOf {
   readonly client: SQSClient;
   readonly queueUrl: string;
   readonly log: Log;
+}
+
+/**
+ * The queue's ARN, and what its endpoint gets wrong in receiving: an endpoint of ours says in its header Server what it is.
+ *
+ * @throws ConfigError `queue-unreachable` where it does not answer, or refuses
+ */
+export async function describeQueue(
+  client: SQSClient,
+  queueUrl: string,
+): Promise<{ readonly arn: string; readonly quirks: ReceiveQuirks }> {
+  const command = new GetQueueAttributesCommand({ QueueUrl: queueUrl, AttributeNames: ['QueueArn'] });
+  let program: string | undefined;
+  command.middlewareStack.add(
+    (next) => async (args) => {
+      const result = await next(args);
+      program = (result.response as { readonly headers?: Readonly<Record<string, string>> }).headers?.['server'];
+      return result;
+    },
+    { step: 'deserialize' },
+  );
+  try {
+    const { Attributes } = await client.send(command);
+    return { arn: Attributes?.['QueueArn'] ?? '', quirks: program === LOCAL_AWS_SQS ? LOCAL_AWS_SQS : 'none' };
+  } catch (error) {
+    const why = error instanceof Error ? error.name : String(error);
+    throw new ConfigError(
+      'queue-unreachable',
+      `queue ${queueUrl} does not answer (${why}): check its URL, AWS_ENDPOINT_URL_SQS and AWS credentials`,
+      { cause: error },
+    );
+  }
 }
 
 /**

@@ -14,8 +14,14 @@ const KUBECONFIG = JSON.stringify({
   kind: 'Config',
   'current-context': 'good',
   clusters: [{ name: 'c', cluster: { server: 'https://127.0.0.1:1' } }],
-  users: [{ name: 'u', user: { token: 'secret-token' } }],
-  contexts: [{ name: 'good', context: { cluster: 'c', user: 'u' } }],
+  users: [
+    { name: 'u', user: { token: 'secret-token' } },
+    { name: 'x', user: { exec: { apiVersion: 'client.authentication.k8s.io/v1', command: 'true', interactiveMode: 'Never' } } },
+  ],
+  contexts: [
+    { name: 'good', context: { cluster: 'c', user: 'u' } },
+    { name: 'exec', context: { cluster: 'c', user: 'x' } },
+  ],
 });
 
 interface Fault {
@@ -59,9 +65,27 @@ const FAULTS: readonly Fault[] = [
   },
 ];
 
-for (const command of ['watch', 'run'] as const) {
+/** What works in a process of the user, and not in Lambda. */
+const FUNCTION_FAULTS: readonly Fault[] = [
+  {
+    name: 'a user with exec, which is not there in the function',
+    registry: 'clusters:\n  - { name: east, kubeconfig: ./good.yaml, context: exec }\n',
+    says: [/good\.yaml/, /exec/, /Lambda/],
+  },
+  {
+    name: 'a pod’s own cluster, of which the function is not told',
+    registry: 'clusters:\n  - { name: east, inCluster: true }\n',
+    env: { KUBERNETES_SERVICE_HOST: '127.0.0.1', KUBERNETES_SERVICE_PORT: '1' },
+    says: [/inCluster/, /KUBERNETES_SERVICE_HOST is not set/],
+  },
+];
+
+for (const [command, faults] of [
+  ['watch', FAULTS],
+  ['run', [...FAULTS, ...FUNCTION_FAULTS]],
+] as const) {
   describe(`dogwatch ${command}`, () => {
-    for (const fault of FAULTS) {
+    for (const fault of faults) {
       it(`ends with 2 and one line for ${fault.name}`, async () => {
         const registry = join(mkdtempSync(join(dir, 'case-')), 'registry.yml');
         writeFileSync(join(registry, '..', 'good.yaml'), KUBECONFIG);

@@ -1,21 +1,10 @@
 /** `dogwatch run` as a process, between the queues of local-aws-sqs and a function that only says what it was given. */
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
-import { localAwsEnv } from '../../../infra/local/local-queues.ts';
 import { type Scene, startScene, until } from '../../infra/local/event-source-scene.ts';
-
-const KUBECONFIG = JSON.stringify({
-  apiVersion: 'v1',
-  kind: 'Config',
-  'current-context': 'only',
-  clusters: [{ name: 'c', cluster: { server: 'https://127.0.0.1:1' } }],
-  users: [{ name: 'u', user: { token: 'none' } }],
-  contexts: [{ name: 'only', context: { cluster: 'c', user: 'u' } }],
-});
+import { makeFunction, makeRoot, type RunningRun, removeRoot, startRun } from './run-scene.ts';
 
 /** Lasts until there is a file `go-<queue>`; leaves `done-<queue>-<records>-<runs at once>-<id>`. */
 const functionIn = (dir: string): string => `
@@ -35,51 +24,33 @@ describe('dogwatch run', () => {
   let root: string;
   let scene: Scene;
   let dir: string;
-  let child: ChildProcess | undefined;
-  let output = '';
+  let running: RunningRun | undefined;
 
   before(async () => {
-    root = mkdtempSync(join(tmpdir(), 'dogwatch-run-'));
-    writeFileSync(join(root, 'good.yaml'), KUBECONFIG);
-    writeFileSync(join(root, 'registry.yml'), 'clusters:\n  - { name: east, kubeconfig: ./good.yaml }\n');
+    root = makeRoot();
     scene = await startScene([{ name: 'live' }, { name: 'bulk' }, { name: 'dead' }]);
   });
   afterEach(() => {
-    child?.kill('SIGKILL');
+    running?.child.kill('SIGKILL');
   });
   after(async () => {
     await scene?.stop();
-    rmSync(root, { recursive: true, force: true });
+    removeRoot(root);
   });
 
   function start(name: string, words: readonly string[]): Promise<number | null> {
-    dir = join(root, name);
-    mkdirSync(join(dir, 'files'), { recursive: true });
-    writeFileSync(join(dir, 'reconcile.js'), functionIn(join(dir, 'files')));
-    output = '';
-    const running = spawn(process.execPath, ['functions/cli/bin.js', 'run', '--timeout', '20', '--artifact', dir, ...words], {
-      env: {
-        PATH: process.env['PATH'] ?? '',
-        DOGWATCH_CLUSTERS: join(root, 'registry.yml'),
-        DOGWATCH_QUEUE_URL: scene.queues.queueUrl('live'),
-        DOGWATCH_BULK_QUEUE_URL: scene.queues.queueUrl('bulk'),
-        DOGWATCH_DEAD_LETTER_QUEUE_URL: scene.queues.queueUrl('dead'),
-        ...localAwsEnv(scene.queues.endpoint),
-      },
-    });
-    child = running;
-    for (const stream of [running.stdout, running.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (output += text));
-    return new Promise((resolve, reject) => {
-      running.once('error', reject);
-      running.once('close', resolve);
-    });
+    const artifact = makeFunction(root, name, functionIn);
+    dir = join(artifact, 'files');
+    running = startRun({ scene, root, artifact, words });
+    return running.ended;
   }
 
-  const go = (queue: string): void => writeFileSync(join(dir, 'files', `go-${queue}`), '');
-  const count = (prefix: string): number => readdirSync(join(dir, 'files')).filter((name) => name.startsWith(prefix)).length;
+  const output = (): string => running?.output() ?? '';
+  const go = (queue: string): void => writeFileSync(join(dir, `go-${queue}`), '');
+  const count = (prefix: string): number => readdirSync(dir).filter((name) => name.startsWith(prefix)).length;
   /** Records, or runs at once, of each run that ended. */
   const done = (queue: string, what: 'records' | 'atOnce'): number[] =>
-    readdirSync(join(dir, 'files'))
+    readdirSync(dir)
       .filter((name) => name.startsWith(`done-${queue}-`))
       .map((name) => Number(name.split('-')[what === 'records' ? 2 : 3]));
   const numbers = (length: number): string[] => Array.from({ length }, (_, index) => String(index));
@@ -97,8 +68,8 @@ describe('dogwatch run', () => {
     await until(() => count('done-bulk') === 3);
     assert.equal(Math.max(...done('live', 'atOnce')), 2);
     assert.equal(Math.max(...done('bulk', 'atOnce')), 1);
-    child?.kill('SIGTERM');
-    assert.equal(await ended, 0, output);
+    running?.child.kill('SIGTERM');
+    assert.equal(await ended, 0, output());
     assert.deepEqual([await scene.depth('live'), await scene.depth('bulk')], [0, 0]);
   });
 
@@ -115,18 +86,18 @@ describe('dogwatch run', () => {
       );
       assert.equal(Math.max(...done(queue, 'atOnce')), 1);
     }
-    child?.kill('SIGTERM');
-    assert.equal(await ended, 0, output);
+    running?.child.kill('SIGTERM');
+    assert.equal(await ended, 0, output());
   });
 
   it('handles what it had gathered when it is told to stop', async () => {
     const ended = start('stopped', ['--batch-size', '1000', '--batch-window', '300']);
     go('live');
-    await until(() => output.includes('polling'));
+    await until(() => output().includes('polling'));
     await scene.send('live', numbers(3));
     await until(async () => (await scene.inFlight('live')) === 3);
-    child?.kill('SIGTERM');
-    assert.equal(await ended, 0, output);
+    running?.child.kill('SIGTERM');
+    assert.equal(await ended, 0, output());
     assert.deepEqual(done('live', 'records'), [3]);
   });
 
@@ -137,9 +108,9 @@ describe('dogwatch run', () => {
     [['--bulk-concurrency', '0'], /from 1 to 100/],
   ] as const) {
     it(`ends with 2 and one line for ${words.join(' ')}`, async () => {
-      assert.equal(await start('refused', words), 2, output);
-      assert.match(output.trim(), /^[^\n]+$/);
-      assert.match(output, says);
+      assert.equal(await start('refused', words), 2, output());
+      assert.match(output().trim(), /^[^\n]+$/);
+      assert.match(output(), says);
     });
   }
 });

@@ -77,7 +77,7 @@ export async function startScene(specs: readonly QueueSpec[]): Promise<Scene> {
         ...{ client, queueUrl, queueArn: `arn:aws:sqs:eu-west-1:000000000000:${queue}`, receiver, pool, log },
       });
       const end = new AbortController();
-      const done = source.run(end.signal);
+      const done = source.check(end.signal).then(() => source.run(end.signal));
       done.catch(() => undefined); // looked at by the test
       const stop = (): Promise<void> => {
         end.abort();
