@@ -35,6 +35,18 @@ export function spentBudget(data: EnvelopeData, now: Date): Pick<DispositionCont
 }
 
 /**
+ * The data of a message as its run found the object. Another object of the name (by uid) begins a budget of its own: all that
+ * failed before, failed for its predecessor.
+ */
+export function dataOfFound(data: EnvelopeData, outcome: Outcome, seen: Seen | undefined, now: Date): EnvelopeData {
+  const found = outcome.kind === 'overtaken' && outcome.uid !== undefined ? outcome : seen;
+  if (found?.uid === undefined || data.uid === undefined || found.uid === data.uid) return data;
+  const { history: _history, failures: _failures, heldSeconds: _held, diagnosis: _diagnosis, generation: _generation, ...rest } = data;
+  const { uid, generation } = found;
+  return { ...rest, uid, ...(generation === undefined ? {} : { generation }), attempt: 1, firstSeenAt: now.toISOString() };
+}
+
+/**
  * The data of the message that follows a run, small enough to be sent. Fields that this release does not know are kept as
  * long as there is room.
  * - after a failure: reason `retry`, with the attempt added to the history; mustRun once a run wrote anything or was overtaken

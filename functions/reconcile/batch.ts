@@ -3,9 +3,8 @@
  * that one of them does, throws or never finishes reaches another; the answer names the records that SQS is to keep.
  */
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
-import { type Budgets, type Disposition, dispose } from '../core/disposition.ts';
-import { spentBudget } from '../core/next-envelope.ts';
-import type { Outcome } from '../core/outcome.ts';
+import { type Budgets, dispose } from '../core/disposition.ts';
+import { dataOfFound, spentBudget } from '../core/next-envelope.ts';
 import { startTimer } from './abort.ts';
 import { mapBounded } from './bounded.ts';
 import { carryOut, type EffectDependencies, effectOfForeign, effectOfNewer, effectOfRun } from './effects.ts';
@@ -85,25 +84,26 @@ async function settleRun(run: ObjectRun, invocation: Invocation, sends: AbortSig
   const decided = await decide(await processRun(run, dependencies, deadline.signal), run, deadline.signal, dependencies);
   await showInTime(decided, { deadline: deadline.signal, sends }, dependencies);
   deadline.stop();
-  const { report, disposition } = decided;
-  const acknowledged = await carryOut(effectOfRun(run, report, disposition, dependencies), dependencies, sends);
-  reportRun(log, { run, report, disposition, acknowledged, durationMs: clock.now().getTime() - startedAt.getTime() });
+  const acknowledged = await carryOut(effectOfRun(decided, dependencies), dependencies, sends);
+  reportRun(log, { ...decided, acknowledged, durationMs: clock.now().getTime() - startedAt.getTime() });
   return acknowledged;
 }
 
 /** What becomes of a run's message; nothing is given up for a run that was overtaken without noticing. */
 async function decide(report: RunReport, run: ObjectRun, signal: AbortSignal, dependencies: BatchDependencies): Promise<Decided> {
   const { clock, budgets } = dependencies;
-  const disposeOf = (outcome: Outcome): Disposition => {
+  const decideOn = (latest: RunReport): Decided => {
     const now = clock.now();
-    return dispose(outcome, { ...spentBudget(run.data, now), random: clock.random(), now, budgets });
+    const data = dataOfFound(run.data, latest.outcome, latest.context?.object.metadata, now);
+    const disposition = dispose(latest.outcome, { ...spentBudget(data, now), random: clock.random(), now, budgets });
+    return { run: { ...run, data }, report: latest, disposition };
   };
-  const decided = { run, report, disposition: disposeOf(report.outcome) };
+  const decided = decideOn(report);
   if (decided.disposition.kind !== 'dead-letter') return decided;
   const instead = await outcomeInsteadOfLetter(report, signal);
   if (instead === undefined) return decided;
-  const disposition = disposeOf(instead.outcome);
-  return disposition.kind === 'dead-letter' ? decided : { run, report: { ...report, ...instead }, disposition };
+  const other = decideOn({ ...report, ...instead });
+  return other.disposition.kind === 'dead-letter' ? decided : other;
 }
 
 async function settleNewer(record: NewerRecord, sends: AbortSignal, dependencies: BatchDependencies): Promise<boolean> {

@@ -8,9 +8,8 @@ import type { Disposition } from '../core/disposition.ts';
 import { nextEnvelopeData } from '../core/next-envelope.ts';
 import { queueNameOf } from '../core/settings.ts';
 import { untilAborted } from './abort.ts';
-import type { ObjectRun } from './fold.ts';
-import type { RunReport } from './process.ts';
 import type { ForeignRecord, NewerRecord, QueueUrls } from './record.ts';
+import type { Decided } from './show.ts';
 
 export interface EffectDependencies {
   /** Loaded when the first send needs it: most invocations send nothing. */
@@ -32,7 +31,7 @@ export type Effect =
 const NO_CLUSTER_GROUP = 'unknown';
 
 /** The one effect for all records of a run. */
-export function effectOfRun(run: ObjectRun, report: RunReport, disposition: Disposition, dependencies: EffectDependencies): Effect {
+export function effectOfRun({ run, report, disposition }: Decided, dependencies: EffectDependencies): Effect {
   const { queueUrls, clock, functionVersion } = dependencies;
   const now = clock.now();
   const seen = report.context?.object.metadata;

@@ -1,13 +1,12 @@
 /** A failure on the object itself, where its owner looks first. Best effort: what is decided does not depend on it. */
-import type { Disposition } from '../core/disposition.ts';
 import { ConflictError } from '../core/errors.ts';
 import { type Failure, failureOf } from '../core/outcome.ts';
 import type { KubernetesObject } from '../core/reconciler.ts';
 import { failureStatus, type OwnStatus, ownStatusOf } from '../core/status.ts';
 import { statusBody } from './confirm.ts';
 import { compareWithRead } from './overtaken.ts';
-import type { RunReport } from './process.ts';
 import type { ObjectContext } from './run-context.ts';
+import type { Decided } from './show.ts';
 
 /** The failure of its row from which on what may pass by itself is shown. */
 const SHOWN_FROM_FAILURE = 3;
@@ -17,9 +16,9 @@ const SHOWN_FROM_FAILURE = 3;
  * an author that hangs; what may pass by itself only when it has not, twice; the API server's own troubles never, since they say
  * nothing about the object.
  */
-export function failureToShow(report: RunReport, disposition: Disposition): Failure | undefined {
+export function failureToShow({ run, report, disposition }: Decided): Failure | undefined {
   if (disposition.kind === 'dead-letter') return disposition.failure;
-  const { outcome, stage, isApiServerError, context } = report;
+  const { outcome, stage, isApiServerError } = report;
   switch (outcome.kind) {
     case 'author-error':
     case 'refused':
@@ -30,7 +29,7 @@ export function failureToShow(report: RunReport, disposition: Disposition): Fail
     case 'field-conflict':
     case 'unknown-target': {
       if (outcome.kind === 'transient' && isApiServerError) return undefined;
-      const failuresBefore = context?.run.data.failures?.[outcome.kind] ?? 0;
+      const failuresBefore = run.data.failures?.[outcome.kind] ?? 0;
       return failuresBefore + 1 >= SHOWN_FROM_FAILURE ? outcome.failure : undefined;
     }
     case 'unknown':

@@ -3,14 +3,10 @@ import { formatResourceKey } from '../../events/resource.ts';
 import type { Log, LogFields } from '../adapters/telemetry.ts';
 import type { Disposition } from '../core/disposition.ts';
 import { failureOf, type Outcome } from '../core/outcome.ts';
-import type { ObjectRun } from './fold.ts';
-import type { RunReport } from './process.ts';
 import type { ForeignRecord, NewerRecord } from './record.ts';
+import type { Decided } from './show.ts';
 
-export interface SettledRun {
-  readonly run: ObjectRun;
-  readonly report: RunReport;
-  readonly disposition: Disposition;
+export interface SettledRun extends Decided {
   readonly acknowledged: boolean;
   readonly durationMs: number;
 }

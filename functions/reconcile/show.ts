@@ -10,7 +10,7 @@ import { createRunClient } from './run-client.ts';
 /** How long showing may take after the run's deadline, in milliseconds: of what the invocation keeps for sends. */
 const LATE_MS = 2_000;
 
-/** A run, and what becomes of its message. */
+/** A run, and what becomes of its message; its data is that of the object which it found. */
 export interface Decided {
   readonly run: ObjectRun;
   readonly report: RunReport;
@@ -47,10 +47,11 @@ async function untilEnd(signal: AbortSignal, showing: Promise<void>): Promise<vo
   });
 }
 
-async function show({ report, disposition }: Decided): Promise<void> {
+async function show(decided: Decided): Promise<void> {
+  const { report, disposition } = decided;
   const { context } = report;
   if (context === undefined) return;
-  const failure = failureToShow(report, disposition);
+  const failure = failureToShow(decided);
   const isLetter = disposition.kind === 'dead-letter';
   const letter = isLetter ? disposition.failure : undefined;
   if (failure === undefined) return announce(context, report.status, letter);

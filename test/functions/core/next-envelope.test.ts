@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { buildEnvelope, decodeEnvelope, type EnvelopeData, encodeEnvelope, HISTORY_MAX } from '../../../events/envelope.ts';
 import { type Budgets, dispose, type Requeue } from '../../../functions/core/disposition.ts';
-import { nextEnvelopeData, type RunFacts, spentBudget } from '../../../functions/core/next-envelope.ts';
+import { dataOfFound, nextEnvelopeData, type RunFacts, spentBudget } from '../../../functions/core/next-envelope.ts';
 import type { Failure, Outcome } from '../../../functions/core/outcome.ts';
 import { after, exampleData, NOON } from './example-data.ts';
 
@@ -186,6 +186,23 @@ describe('spentBudget', () => {
     assert.equal('diagnosis' in next, false);
     assert.equal(next.firstSeenAt, NOON);
     assert.deepEqual(spentBudget(next, after(5 * 86_400 + 60)), { attempt: 2, failures: { transient: 1 }, ageSeconds: 60 });
+  });
+});
+
+describe('dataOfFound', () => {
+  const old = exampleData({ attempt: 7, failures: { transient: 6 }, history: [{ attempt: 6, at: NOON, code: 'c' }], heldSeconds: 9 });
+  const fresh = exampleData({ uid: 'uid-2', generation: 1, firstSeenAt: after(90).toISOString() });
+
+  it('begins a new budget for another object of the name, read or met in a write', () => {
+    assert.deepEqual(dataOfFound(old, transient, { uid: 'uid-2', generation: 1 }, after(90)), fresh);
+    const replaced: Outcome = { kind: 'overtaken', by: 'replacement', uid: 'uid-2', generation: 1 };
+    assert.deepEqual(dataOfFound(old, replaced, { uid: 'uid-1', generation: 2 }, after(90)), fresh);
+  });
+
+  it('is as it was for the same object, and where nobody knows', () => {
+    for (const seen of [undefined, {}, { uid: 'uid-1', generation: 3 }]) assert.equal(dataOfFound(old, transient, seen, after(90)), old);
+    const { uid: _uid, ...nameless } = old;
+    assert.equal(dataOfFound(nameless, transient, { uid: 'uid-2' }, after(90)), nameless);
   });
 });
 

@@ -220,7 +220,7 @@ describe('a failure on the object', () => {
     assert.equal(harness.condition('Stalled')?.['observedGeneration'], 2);
   });
 
-  it('of a letter for a run that was overtaken by another object is not shown on that one', async () => {
+  it('of a run that was overtaken by another object once too often is neither shown on that one nor held against it', async () => {
     const harness = failing(({ object }) => planFor(object));
     const first = (): void => {
       harness.east.delete(widgets, { name: 'a' });
@@ -228,7 +228,7 @@ describe('a failure on the object', () => {
     };
     harness.east.fault({ verb: 'applyStatus' }, { first });
     const line = await harness.deliver({ reason: 'retry', mustRun: true, attempt: 20 });
-    assert.deepEqual([line['branch'], line['disposition']], ['overtaken-replacement', 'dead-letter']);
+    assert.deepEqual([line['branch'], line['disposition']], ['overtaken-replacement', 'requeue']);
     assert.deepEqual(harness.status(), {});
   });
 
