@@ -5,18 +5,13 @@
  * Keyed by uid and never by name: an object re-created under a name is another object, and what was remembered of its
  * predecessor must neither hide it nor be lost with it.
  */
+import type { Reason } from './envelope.ts';
+import { type HealingSettings, healingIntervalSeconds } from './healing.ts';
+import { KnownObject, type SightContext } from './known-object.ts';
 import type { ObservedObject } from './observed-object.ts';
-import {
-  isStalled,
-  judge,
-  type KindPolicy,
-  type Phase,
-  type Remembered,
-  type Settledness,
-  settlednessOf,
-  type Verdict,
-} from './predicate.ts';
+import { judge, type KindPolicy, type Phase, type Remembered, settlednessOf, type Verdict } from './predicate.ts';
 import { compareResourceVersions } from './resource-version.ts';
+import { isResyncDue, type TimeSpan } from './resync.ts';
 
 /** An object that is gone: where it was, and the newest resourceVersion known of it or of its deletion. */
 export interface Removed {
@@ -44,29 +39,20 @@ export interface Unsettled {
   readonly oldestSeconds: number;
 }
 
-const DELETING = 1;
-const PAUSED = 2;
-const SETTLED = 4;
-const UNSETTLED = 8;
+/** What time has made due; see {@link KnownObjects.takeDue}. */
+export interface Due extends Removed {
+  readonly reason: Extract<Reason, 'sweep' | 'resync'>;
+  readonly mustRun: boolean;
+}
 
-/** All fields are set in one place and in one order, so that every record has the same hidden class. */
-class KnownObject {
-  namespace: string | undefined;
-  name: string;
-  resourceVersion: string;
-  generation: number | undefined;
-  flags: number;
-  /** Number of the newest list that contained it, or during which a frame showed it. */
-  seenInList: number;
-
-  constructor(object: ObservedObject, flags: number, seenInList: number) {
-    this.namespace = object.namespace;
-    this.name = object.name;
-    this.resourceVersion = object.resourceVersion;
-    this.generation = object.generation;
-    this.flags = flags;
-    this.seenInList = seenInList;
-  }
+export interface UpkeepPlan {
+  /** The seconds since the last call. */
+  readonly span: TimeSpan;
+  readonly healing: HealingSettings;
+  /** The time in which every object comes round once. */
+  readonly resyncSeconds: number;
+  /** True where a message of the object waits to be sent anyway. */
+  readonly isWaiting: (uid: string) => boolean;
 }
 
 export class KnownObjects {
@@ -76,6 +62,7 @@ export class KnownObjects {
   readonly #unsettledSince = new Map<string, number>();
   #listNumber = 0;
   #isListing = false;
+  #hasListed = false;
   /** Records last seen in an older list than this come from a history that is gone. */
   #staleBelow = 0;
 
@@ -88,12 +75,17 @@ export class KnownObjects {
     return this.#objects.size;
   }
 
+  /** True once a list was complete: what is not known is not there. */
+  get hasListed(): boolean {
+    return this.#hasListed;
+  }
+
   /** What is remembered of an object; undefined where it is not known, or gone. */
   get(uid: string): Sight | undefined {
     const known = this.#objects.get(uid);
     if (known === undefined) return undefined;
-    const { namespace, name, resourceVersion, generation, flags } = known;
-    const state = { resourceVersion, generation, deleting: (flags & DELETING) !== 0, paused: (flags & PAUSED) !== 0 };
+    const { namespace, name, resourceVersion, generation, isDeleting: deleting, isPaused: paused } = known;
+    const state = { resourceVersion, generation, deleting, paused };
     return namespace === undefined ? { name, ...state } : { namespace, name, ...state };
   }
 
@@ -105,17 +97,16 @@ export class KnownObjects {
       if (known !== undefined && this.#isListing) known.seenInList = this.#listNumber;
       return verdict;
     }
-    const settledness = settlednessOf(object, this.#policy);
-    const flags = flagsOf(object, settledness);
-    if (known === undefined) {
-      this.#objects.set(object.uid, new KnownObject(object, flags, this.#listNumber));
-    } else {
-      known.resourceVersion = object.resourceVersion;
-      known.generation = object.generation;
-      known.flags = flags;
-      known.seenInList = this.#listNumber;
-    }
-    this.#noteUnsettled(object, settledness, nowMs);
+    const context: SightContext = {
+      settledness: settlednessOf(object, this.#policy),
+      isSent: verdict.kind === 'pass',
+      nowSeconds: secondsOf(nowMs),
+      listNumber: this.#listNumber,
+    };
+    const current = known ?? new KnownObject(object, context);
+    if (known === undefined) this.#objects.set(object.uid, current);
+    else known.see(object, context);
+    this.#noteUnsettled(object.uid, current, nowMs);
     return verdict;
   }
 
@@ -143,6 +134,7 @@ export class KnownObjects {
   endList(resourceVersion?: string): Removed[] {
     if (!this.#isListing) return [];
     this.#isListing = false;
+    this.#hasListed = true;
     const removed: Removed[] = [];
     for (const [uid, known] of this.#objects) {
       if (known.seenInList !== this.#listNumber) removed.push(this.#forget(uid, known, resourceVersion ?? known.resourceVersion));
@@ -174,35 +166,59 @@ export class KnownObjects {
     return { count: this.#unsettledSince.size, oldestSeconds: Math.max(0, ageMs) / 1000 };
   }
 
+  /**
+   * What time alone has made due: healing of what stays unsettled, and the resync. Counts each as sent; an object whose message
+   * waits to be sent is not healed meanwhile. One pass over all objects, which costs no allocation for those that are not due.
+   */
+  takeDue({ span, healing, resyncSeconds, isWaiting }: UpkeepPlan): Due[] {
+    const nowSeconds = span.toSeconds;
+    const due: Due[] = [];
+    for (const [uid, known] of this.#objects) {
+      if (known.isOurs && isResyncDue(known.hash, span, resyncSeconds)) {
+        known.sent(nowSeconds);
+        due.push({ ...addressOf(uid, known), reason: 'resync', mustRun: true });
+        continue;
+      }
+      const kind = known.healingCase(nowSeconds);
+      if (kind === undefined) continue;
+      if (kind === 'overdue') this.#noteUnsettled(uid, known, nowSeconds * 1000);
+      if (nowSeconds < known.waitsSinceSeconds + healingIntervalSeconds(kind, known.healCount, healing)) continue;
+      if (isWaiting(uid)) {
+        known.waits(nowSeconds);
+      } else {
+        known.healed(nowSeconds);
+        due.push({ ...addressOf(uid, known), reason: 'sweep', mustRun: kind === 'overdue' });
+      }
+    }
+    return due;
+  }
+
   #remember(known: KnownObject): Remembered {
-    return {
-      resourceVersion: known.resourceVersion,
-      generation: known.generation,
-      deleting: (known.flags & DELETING) !== 0,
-      paused: (known.flags & PAUSED) !== 0,
-      settledness: (known.flags & SETTLED) !== 0 ? 'settled' : (known.flags & UNSETTLED) !== 0 ? 'unsettled' : 'unknown',
-      stale: this.#isStale(known),
-    };
+    const { resourceVersion, generation, isDeleting: deleting, isPaused: paused, settledness } = known;
+    return { resourceVersion, generation, deleting, paused, settledness, stale: this.#isStale(known) };
   }
 
   #isStale(known: KnownObject): boolean {
     return known.seenInList < this.#staleBelow;
   }
 
-  #noteUnsettled(object: ObservedObject, settledness: Settledness, nowMs: number): void {
-    if (settledness !== 'unsettled' || object.paused || isStalled(object)) this.#unsettledSince.delete(object.uid);
-    else if (!this.#unsettledSince.has(object.uid)) this.#unsettledSince.set(object.uid, nowMs);
+  #noteUnsettled(uid: string, known: KnownObject, nowMs: number): void {
+    const kind = known.healingCase(secondsOf(nowMs));
+    if (kind === undefined || kind === 'unknown') this.#unsettledSince.delete(uid);
+    else if (!this.#unsettledSince.has(uid)) this.#unsettledSince.set(uid, nowMs);
   }
 
   #forget(uid: string, known: KnownObject, resourceVersion: string): Removed {
     this.#objects.delete(uid);
     this.#unsettledSince.delete(uid);
-    const { namespace, name, generation } = known;
-    return { uid, ...(namespace === undefined ? {} : { namespace }), name, resourceVersion, generation };
+    return { ...addressOf(uid, known), resourceVersion };
   }
 }
 
-function flagsOf(object: ObservedObject, settledness: Settledness): number {
-  const settled = settledness === 'settled' ? SETTLED : settledness === 'unsettled' ? UNSETTLED : 0;
-  return (object.deleting ? DELETING : 0) | (object.paused ? PAUSED : 0) | settled;
+function addressOf(uid: string, { namespace, name, resourceVersion, generation }: KnownObject): Removed {
+  return { uid, ...(namespace === undefined ? {} : { namespace }), name, resourceVersion, generation };
+}
+
+function secondsOf(ms: number): number {
+  return Math.floor(ms / 1000);
 }
