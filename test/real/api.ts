@@ -41,6 +41,7 @@ export interface ApiAnswer {
 export interface Api {
   get(path: string): Promise<ApiAnswer>;
   post(path: string, body: unknown): Promise<ApiAnswer>;
+  put(path: string, body: unknown): Promise<ApiAnswer>;
   merge(path: string, body: unknown): Promise<ApiAnswer>;
   delete(path: string): Promise<ApiAnswer>;
   close(): void;
@@ -70,6 +71,7 @@ export function connectApi(server: { readonly url: string; readonly caFile: stri
   return {
     get: (path) => call('GET', path),
     post: (path, body) => call('POST', path, body),
+    put: (path, body) => call('PUT', path, body),
     merge: (path, body) => call('PATCH', path, body, 'application/merge-patch+json'),
     delete: (path) => call('DELETE', path),
     close: () => agent.destroy(),

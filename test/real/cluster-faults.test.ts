@@ -101,7 +101,7 @@ function plane(system: System) {
   return found;
 }
 
-/** The line of /readyz about the only cell, once it is as wanted. */
+/** The line of /readyz about the first cell that is as wanted, once there is one. */
 function cell(system: System, wanted: (state: CellState) => boolean): Promise<CellState> {
   return until('a cell in the wanted state', async () => {
     const text = await system.readyz();

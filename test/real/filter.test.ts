@@ -87,10 +87,11 @@ describe('what the watcher sends', () => {
   });
 });
 
-/** Resolves when the watcher has listed and is streaming, and nothing is left in its outbox. */
+/** Resolves when every cell of the watcher has listed and is streaming, and nothing is left in its outbox. */
 async function streaming(system: System): Promise<void> {
   await until('the watcher streams', async () => {
-    const isStreaming = (await system.readyz()).includes('"phase":"streaming"');
+    const cells = (await system.readyz()).trim().split('\n');
+    const isStreaming = cells.every((line) => line.includes('"phase":"streaming"'));
     return (isStreaming && (await system.metric('dogwatch_outbox_depth')) === 0) || undefined;
   });
 }
