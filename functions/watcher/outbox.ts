@@ -161,7 +161,6 @@ export function createOutbox({ queue, queueUrls, clock, log, onResult = () => {}
       }
     }
     if (failure !== undefined) {
-      if (isDraining) gate.rest(nowMs());
       const facts = { lane, code: failure, count: batch.length, takenCount, depth: depth() };
       log.warn('messages not taken by SQS now; they are sent again', facts);
     } else if (wasProbing) {

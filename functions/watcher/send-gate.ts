@@ -48,11 +48,6 @@ export class SendGate {
     this.#pauseMs = 0;
   }
 
-  /** Some entries were not taken: a moment before the next call, where nothing else keeps them from being sent at once. */
-  rest(nowMs: number): void {
-    this.notBeforeMs = Math.max(this.notBeforeMs, nowMs + OTHERS_FIRST_MS);
-  }
-
   /**
    * When an entry that was not taken may be sent again, in Unix milliseconds; after {@link failed} or {@link succeeded}. Where the
    * lane has answered since the entry's last failure, the fault is the entry's own and its delay grows like a pause;

@@ -188,6 +188,19 @@ describe('outbox: while the bulk queue is full', () => {
     });
   }
 
+  it('goes on where a full queue falls silent', async () => {
+    const scene = new Scene();
+    scene.queue.level = () => 5000;
+    scene.sweep(scene.source(), 's', 100);
+    scene.start();
+    await scene.clock.advance(10_000);
+    assert.ok(bulkCount(scene) < 100);
+    scene.queue.level = () => undefined;
+    await scene.clock.advance(3000);
+    assert.equal(bulkCount(scene), 100);
+    await scene.end();
+  });
+
   it('asks nothing while nothing waits for the bulk queue', async () => {
     const scene = new Scene();
     const source = scene.source();

@@ -65,13 +65,4 @@ describe('SendGate', () => {
     gate.forget(west, 'u');
     assert.equal(Math.round(gate.retryAtMs(east, 'u', true, 1000, MOST)), 21_250);
   });
-
-  it('rests a moment, and never makes a pause shorter by it', () => {
-    const gate = new SendGate();
-    gate.rest(1000);
-    assert.equal(gate.notBeforeMs, 1100);
-    gate.failed(gate.ticket(), 1000, MOST);
-    gate.rest(1000);
-    assert.equal(Math.round(gate.notBeforeMs), 1750);
-  });
 });
