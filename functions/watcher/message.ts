@@ -43,5 +43,5 @@ export function messageOf(cluster: ClusterName, type: ResourceType, mark: Mark, 
   const now = clock.now();
   const data = envelopeDataOf(cluster, type, mark, now);
   const envelope = buildEnvelope(data, { id: clock.uuid(), now, traceparent: clock.traceparent() });
-  return { body: encodeEnvelope(envelope), delaySeconds: 0, groupId: cluster };
+  return { body: encodeEnvelope(envelope), delaySeconds: mark.delaySeconds ?? 0, groupId: cluster };
 }

@@ -67,4 +67,8 @@ describe('messageOf', () => {
     assert.deepEqual({ groupId: first.groupId, delaySeconds: first.delaySeconds }, { groupId: 'east', delaySeconds: 0 });
     assert.equal(first.attributes, undefined);
   });
+
+  it('is kept back by the queue as long as the mark says', () => {
+    assert.equal(messageOf(east, claims, { ...mark, reason: 'deleted', delaySeconds: 35 }, new FakeClock()).delaySeconds, 35);
+  });
 });
