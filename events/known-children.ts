@@ -42,14 +42,16 @@ export interface RemovedChild {
  * - `deleting`: being deleted already; it tells again when it is gone
  * - `not-ours`: it has our label and nothing else of ours
  */
-export type ChildSkipReason =
-  | 'first-sight'
-  | 'not-changed'
-  | 'older'
-  | 'own-fields-unchanged'
-  | 'own-fields-grown'
-  | 'deleting'
-  | 'not-ours';
+export const CHILD_SKIP_REASONS = [
+  'first-sight',
+  'not-changed',
+  'older',
+  'own-fields-unchanged',
+  'own-fields-grown',
+  'deleting',
+  'not-ours',
+] as const;
+type ChildSkipReason = (typeof CHILD_SKIP_REASONS)[number];
 
 /**
  * What happened to a child that its owner has to know.
@@ -59,7 +61,7 @@ export type ChildSkipReason =
  * - `own-fields`: somebody took fields from us, or we ourselves applied fewer or others
  * - `cells`: a column that the owner's reconciler named changed
  */
-export type ChildNews = 'gone' | 'deleting' | 'moved' | 'own-fields' | 'cells';
+type ChildNews = 'gone' | 'deleting' | 'moved' | 'own-fields' | 'cells';
 
 export type ChildVerdict =
   | {

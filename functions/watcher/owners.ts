@@ -21,12 +21,13 @@ export interface OwnerKind {
  * - `owner-paused`: nothing is done until the annotation goes, and then it runs anyway
  * - `column-not-named`: another kind's reconciler asked for that column
  */
-export type OwnerSkipReason = 'owner-not-listed' | 'owner-unknown' | 'owner-deleting' | 'owner-paused' | 'column-not-named';
+export const OWNER_SKIP_REASONS = ['owner-not-listed', 'owner-unknown', 'owner-deleting', 'owner-paused', 'column-not-named'] as const;
+type OwnerSkipReason = (typeof OWNER_SKIP_REASONS)[number];
 
 export type WakeVerdict = { readonly kind: 'pass' } | { readonly kind: 'skip'; readonly reason: OwnerSkipReason };
 
 /** Events of one owner's children are gathered so long, in milliseconds: a change of it touches them all within moments. */
-export const CHILD_HOLD_MS = 1_000;
+const CHILD_HOLD_MS = 1_000;
 
 /** The owners that the children of one kind may have. */
 export class Owners {
