@@ -4,6 +4,7 @@
  */
 import { Command, CommanderError } from 'commander';
 import { ConfigError, DogwatchError } from '../core/errors.ts';
+import { codeFault } from './code-fault.ts';
 import type { RunOptions } from './run.ts';
 
 /** What a command hands back; `undefined` counts as 0. */
@@ -93,5 +94,8 @@ function reportFailure(error: unknown): ExitCode {
     console.error(`dogwatch: ${error.message}${facts.length === 0 ? '' : ` (${facts.join(', ')})`}`);
     return 1;
   }
-  throw error;
+  const fault = codeFault(error);
+  if (fault === undefined) throw error;
+  console.error(`dogwatch: ${fault}`);
+  return 1;
 }
