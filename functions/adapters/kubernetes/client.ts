@@ -136,7 +136,8 @@ export function createKubernetesClient(options: KubernetesClientOptions): Kubern
         resourceVersion: at,
         resourceVersionMatch: at === undefined ? undefined : 'NotOlderThan',
       });
-      const text = await send({ verb: 'list', type }, { method: 'GET', path, accept: acceptOf(form, 'list'), signal });
+      const cut = ownFields === true ? undefined : 'managed-fields';
+      const text = await send({ verb: 'list', type }, { method: 'GET', path, accept: acceptOf(form, 'list'), cut, signal });
       return projectPage(text, { form, ownFields });
     },
 

@@ -2,6 +2,7 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
 import { TransientError } from '../../core/errors.ts';
+import { ManagedFieldsCut } from './managed-fields.ts';
 
 export interface ExchangeRequest {
   readonly method: string;
@@ -80,14 +81,22 @@ export function refuseEncoded(response: http.IncomingMessage): void {
 /**
  * The whole body as text.
  *
+ * @param cut leave managedFields out; they do not count for `maxBytes` then
  * @throws TransientError `unreachable` if it breaks off, `response-too-large` over `maxBytes`, `bad-response` if it is encoded
  */
-export async function readBody(response: http.IncomingMessage, maxBytes: number, signal: AbortSignal): Promise<string> {
+export async function readBody(
+  response: http.IncomingMessage,
+  maxBytes: number,
+  signal: AbortSignal,
+  cut?: 'managed-fields',
+): Promise<string> {
   refuseEncoded(response);
+  const filter = cut === undefined ? undefined : new ManagedFieldsCut();
   const chunks: Buffer[] = [];
   let bytes = 0;
   try {
-    for await (const chunk of response as AsyncIterable<Buffer>) {
+    for await (const received of response as AsyncIterable<Buffer>) {
+      const chunk = filter === undefined ? received : filter.push(received);
       bytes += chunk.length;
       if (bytes > maxBytes) {
         throw new TransientError('response-too-large', 'the answer is larger than we read into memory; ask for smaller pages', {

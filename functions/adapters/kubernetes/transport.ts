@@ -36,6 +36,8 @@ export interface TransportRequest {
   readonly accept: string;
   readonly contentType?: string | undefined;
   readonly body?: string | undefined;
+  /** Leaves that out of the answer. */
+  readonly cut?: 'managed-fields' | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -141,7 +143,7 @@ export function createTransport(options: TransportOptions): Transport {
       const scope = openScope(timeouts.totalMs, request.signal);
       try {
         const response = await answered(request, scope.signal, pooled);
-        return await answerOf(response, maxBodyBytes, scope.signal);
+        return await answerOf(response, maxBodyBytes, scope.signal, request.cut);
       } finally {
         lastUsedMs = nowMs();
         scope.close();
@@ -185,8 +187,13 @@ export function createTransport(options: TransportOptions): Transport {
   };
 }
 
-async function answerOf(response: http.IncomingMessage, maxBodyBytes: number, signal: AbortSignal): Promise<Answer> {
-  const text = await readBody(response, maxBodyBytes, signal);
+async function answerOf(
+  response: http.IncomingMessage,
+  maxBodyBytes: number,
+  signal: AbortSignal,
+  cut?: TransportRequest['cut'],
+): Promise<Answer> {
+  const text = await readBody(response, maxBodyBytes, signal, cut);
   return { kind: 'answer', status: response.statusCode ?? 0, headers: response.headers, text };
 }
 

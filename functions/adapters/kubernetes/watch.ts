@@ -1,6 +1,7 @@
 /** An open watch as frames that are pulled: what is not read stays in the socket, so a slow reader slows the server. */
 import { TransientError } from '../../core/errors.ts';
 import { unreachable } from './exchange.ts';
+import { ManagedFieldsCut } from './managed-fields.ts';
 import type { WatchFrame } from './port.ts';
 import { parseFrame, type RowForm } from './projection.ts';
 import { splitLines } from './stream.ts';
@@ -35,7 +36,8 @@ export function readFrames(stream: OpenStream, { form, ownFields, lifetimeMs, si
 
   async function* read(): AsyncGenerator<WatchFrame, void, undefined> {
     try {
-      for await (const line of splitLines(stream.chunks, MAX_BODY_BYTES)) {
+      const chunks = ownFields === true ? stream.chunks : withoutManagedFields(stream.chunks);
+      for await (const line of splitLines(chunks, MAX_BODY_BYTES)) {
         signal?.throwIfAborted();
         yield parseFrame(line, { form, ownFields });
       }
@@ -63,4 +65,9 @@ export function readFrames(stream: OpenStream, { form, ownFields, lifetimeMs, si
       };
     },
   };
+}
+
+async function* withoutManagedFields(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, undefined> {
+  const cut = new ManagedFieldsCut();
+  for await (const chunk of chunks) yield cut.push(chunk);
 }

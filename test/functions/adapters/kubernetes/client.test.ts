@@ -111,6 +111,18 @@ describe('client.list', () => {
     assert.match(String(lastRequest().headers.accept), /as=PartialObjectMetadataList;/);
   });
 
+  it('says which fields are ours where that is asked, and reads no managedFields where it is not', async () => {
+    const managedFields = [{ manager: 'dogwatch', operation: 'Apply', fieldsV1: { 'f:data': {} } }];
+    const items = [{ metadata: { name: 'a', uid: 'u', resourceVersion: '8', managedFields, labels: { managedFields: 'x' } } }];
+    const answer = json(200, { kind: 'PartialObjectMetadataList', metadata: { resourceVersion: '9' }, items });
+    stub.reply(answer, answer);
+    const asked = await client.list(tenants, { form: 'metadata', ownFields: true });
+    const plain = await client.list(tenants, { form: 'metadata' });
+    assert.equal(asked.rows[0]?.ownFields?.count, 1);
+    assert.equal(plain.rows[0]?.ownFields, undefined);
+    assert.deepEqual(plain.rows[0]?.metadata, asked.rows[0]?.metadata);
+  });
+
   it('is expired when the token is too old', async () => {
     replay('list-continue-expired', 410);
     await assert.rejects(client.list(tenants, { form: 'table', continue: 'x' }), { name: 'TransientError', code: 'expired' });

@@ -57,6 +57,19 @@ describe('client.watch', () => {
     await stub.idle();
   });
 
+  it('says which fields are ours where that is asked, and reads no managedFields where it is not', async () => {
+    const managedFields = [{ manager: 'dogwatch', operation: 'Apply', fieldsV1: { 'f:data': { 'k:{"a":"]"}': {} } } }];
+    const metadata = { name: 'a', uid: 'u', resourceVersion: '8', managedFields, annotations: { note: '"managedFields":[' } };
+    const [head, tail] = JSON.stringify({ type: 'ADDED', object: { kind: 'PartialObjectMetadata', metadata } }).split('"f:data"');
+    stub.reply(stream([`${head}`, `"f:data"${tail}\n`]), stream([`${head}`, `"f:data"${tail}\n`]));
+    const [asked] = await read(await watch({ ownFields: true }));
+    const [plain] = await read(await watch());
+    assert.ok(asked?.type === 'ADDED' && plain?.type === 'ADDED');
+    assert.equal(asked.row.ownFields?.count, 2);
+    assert.equal(plain.row.ownFields, undefined);
+    assert.deepEqual(plain.row.metadata, asked.row.metadata);
+  });
+
   it('yields an ERROR frame as it is', async () => {
     stub.reply(stream(linesOf('watch-expired').map((each) => `${each}\n`)));
     const [frame] = await read(await watch());
