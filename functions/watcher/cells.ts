@@ -11,6 +11,7 @@ import { ChildObserver } from './child-observer.ts';
 import { Observer } from './observer.ts';
 import type { OutboxSource } from './outbox.ts';
 import { Owners } from './owners.ts';
+import type { UpkeepSettings } from './upkeep.ts';
 
 /** What the watcher has to know of a reconciler. */
 export type WatchedReconciler = Pick<Reconciler, 'resource' | 'revision'> & Partial<Pick<Reconciler, 'owns'>>;
@@ -20,7 +21,7 @@ export interface ClusterCellsOptions {
   readonly reconcilers: readonly WatchedReconciler[];
   /** Called once for each kind with a reconciler. */
   readonly createMarks: () => DirtyMarks;
-  readonly settings: CellSettings;
+  readonly settings: CellSettings & UpkeepSettings;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -45,7 +46,7 @@ export function createClusterCells(options: ClusterCellsOptions): ClusterCells {
   const primaries = reconcilers.map((reconciler): Primary => {
     const marks = createMarks();
     const policy = { revision: reconciler.revision };
-    return { reconciler, marks, observer: new Observer({ type: reconciler.resource, policy, marks, now }) };
+    return { reconciler, marks, observer: new Observer({ type: reconciler.resource, policy, marks, settings, clock }) };
   });
   const children = ownedKinds(reconcilers).map((type) => ({ type, owners: new Owners(ownersOf(type, primaries), now) }));
   const shared = { client, settings, clock, log };

@@ -9,14 +9,25 @@ import { KnownObjects, type Removed, type Sight, type Unsettled } from '../../ev
 import type { ColumnDefinition, Row, StatusColumns } from '../../events/observed-object.ts';
 import type { KindPolicy, Phase } from '../../events/predicate.ts';
 import type { ResourceType } from '../../events/resource.ts';
+import type { Clock } from '../adapters/clock.ts';
 import type { KubernetesClient, ListForm, ListPage, ServedKind } from '../adapters/kubernetes/port.ts';
 import { TransientError } from '../core/errors.ts';
 import type { CellObserver, DataFrame, ObserverWarning } from './observer-port.ts';
+import { createUpkeep, type Upkeep, type UpkeepSettings } from './upkeep.ts';
 
 /** Why a kind is watched without cells, for a warning; undefined where it is watched as a Table. */
 type NoTableReason = 'crd-not-readable' | 'no-observed-generation-column';
 
+export interface ObserverOptions {
+  readonly type: ResourceType;
+  readonly policy: KindPolicy;
+  readonly marks: DirtyMarks;
+  readonly settings: UpkeepSettings;
+  readonly clock: Clock;
+}
+
 export class Observer implements CellObserver {
+  readonly upkeep: Upkeep;
   readonly #type: ResourceType;
   readonly #known: KnownObjects;
   readonly #marks: DirtyMarks;
@@ -24,15 +35,15 @@ export class Observer implements CellObserver {
   #printerColumns: ServedKind['printerColumns'] = [];
   #definitions: readonly ColumnDefinition[] = [];
   #columns: StatusColumns | undefined;
-  #hasListed = false;
   #form: ListForm = 'metadata';
   #noTableReason: NoTableReason | undefined;
 
-  constructor(options: { type: ResourceType; policy: KindPolicy; marks: DirtyMarks; now: () => number }) {
-    this.#type = options.type;
-    this.#known = new KnownObjects(options.policy);
-    this.#marks = options.marks;
-    this.#now = options.now;
+  constructor({ type, policy, marks, settings, clock }: ObserverOptions) {
+    this.#type = type;
+    this.#known = new KnownObjects(policy);
+    this.#marks = marks;
+    this.#now = () => clock.now().getTime();
+    this.upkeep = createUpkeep({ known: this.#known, marks, settings, clock });
   }
 
   /** How lists and watches ask for the kind, as {@link describe} decided. */
@@ -48,7 +59,7 @@ export class Observer implements CellObserver {
 
   /** True once one list of this process was complete. */
   get hasListed(): boolean {
-    return this.#hasListed;
+    return this.#known.hasListed;
   }
 
   get size(): number {
@@ -97,12 +108,11 @@ export class Observer implements CellObserver {
   page(page: ListPage): void {
     this.#definitions = page.columns;
     this.#columns = statusColumns(this.#printerColumns, page.columns);
-    for (const row of page.rows) this.#observe(row, this.#hasListed ? 'list' : 'first-list');
+    for (const row of page.rows) this.#observe(row, this.hasListed ? 'list' : 'first-list');
   }
 
   /** The list was complete: what it no longer shows was deleted while nobody watched. */
   commitList(resourceVersion: string): void {
-    this.#hasListed = true;
     for (const removed of this.#known.endList(resourceVersion)) this.#markDeleted(removed);
   }
 

@@ -15,9 +15,10 @@ import { createClusterCells, type WatchedReconciler } from './cells.ts';
 import { startHealthServer } from './health.ts';
 import { CountedMarks, createMetrics } from './metrics.ts';
 import { createOutbox } from './outbox.ts';
+import type { UpkeepSettings } from './upkeep.ts';
 
 export interface WatcherOptions {
-  readonly config: CellSettings & Pick<Config, 'queueUrls' | 'httpAddress'>;
+  readonly config: CellSettings & UpkeepSettings & Pick<Config, 'queueUrls' | 'httpAddress'>;
   readonly clusters: ReadonlyMap<ClusterName, KubernetesClient>;
   readonly reconcilers: readonly WatchedReconciler[];
   readonly queue: Queue;
@@ -50,8 +51,6 @@ export const DRAIN_MS = 20_000;
  */
 export async function startWatcher(options: WatcherOptions): Promise<Watcher> {
   const { config, clusters, reconcilers, queue, clock, log } = options;
-  const { watchTimeoutSeconds, watchGraceSeconds, probeSeconds } = config;
-  const settings = { watchTimeoutSeconds, watchGraceSeconds, probeSeconds };
   const cells: Cell[] = [];
   const allMarks: CountedMarks[] = [];
   const statuses = (): readonly CellStatus[] => cells.map((cell) => cell.status());
@@ -63,7 +62,7 @@ export async function startWatcher(options: WatcherOptions): Promise<Watcher> {
     return marks;
   };
   for (const client of clusters.values()) {
-    const ofCluster = createClusterCells({ client, reconcilers, createMarks, settings, clock, log });
+    const ofCluster = createClusterCells({ client, reconcilers, createMarks, settings: config, clock, log });
     cells.push(...ofCluster.cells);
     for (const source of ofCluster.sources) outbox.add(source);
   }

@@ -8,7 +8,7 @@ import type { CellStatus } from '../../../functions/watcher/cell-status.ts';
 import { createClusterCells, type WatchedReconciler } from '../../../functions/watcher/cells.ts';
 import { FakeClock } from '../../fakes/clock.ts';
 import { FakeCluster } from '../../fakes/kubernetes-client.ts';
-import { COLUMNS, FakeLog, tenants } from './scene.ts';
+import { COLUMNS, FakeLog, tenants, UPKEEP } from './scene.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -40,7 +40,7 @@ export class Family {
         this.marks.push(marks);
         return marks;
       },
-      settings: { watchTimeoutSeconds: 300, watchGraceSeconds: 15, probeSeconds: 300 },
+      settings: { watchTimeoutSeconds: 300, watchGraceSeconds: 15, probeSeconds: 300, ...UPKEEP },
       clock: this.clock,
       log: this.log,
     });

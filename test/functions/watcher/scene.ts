@@ -4,6 +4,7 @@ import type { ResourceType } from '../../../events/resource.ts';
 import type { Log, LogFields } from '../../../functions/adapters/telemetry.ts';
 import { type Cell, createCell } from '../../../functions/watcher/cell.ts';
 import { Observer } from '../../../functions/watcher/observer.ts';
+import type { UpkeepSettings } from '../../../functions/watcher/upkeep.ts';
 import { FakeClock } from '../../fakes/clock.ts';
 import { FakeCluster } from '../../fakes/kubernetes-client.ts';
 
@@ -20,6 +21,9 @@ export interface Line {
   readonly message: string;
   readonly fields: LogFields;
 }
+
+/** Upkeep as it is by default. */
+export const UPKEEP = { healAfterSeconds: 600, maxAgeSeconds: 21_600, resyncSeconds: 36_000, holdMaxSeconds: 60 };
 
 /** A log that keeps its lines. */
 export class FakeLog implements Log {
@@ -50,14 +54,16 @@ export class Scene {
   readonly #stop = new AbortController();
   #run: Promise<void> = Promise.resolve();
 
-  constructor() {
+  /** @param upkeep settings that differ from the defaults */
+  constructor(upkeep: Partial<UpkeepSettings> = {}) {
     this.cluster = new FakeCluster({ now: () => this.clock.now() });
     this.cluster.serve(tenants, COLUMNS);
+    const observed = { type: tenants, policy: { revision: 1 }, marks: this.marks, clock: this.clock };
     this.cell = createCell({
       client: this.cluster.client,
       type: tenants,
       role: 'primary',
-      observer: new Observer({ type: tenants, policy: { revision: 1 }, marks: this.marks, now: () => this.clock.now().getTime() }),
+      observer: new Observer({ ...observed, settings: { ...UPKEEP, ...upkeep } }),
       settings: { watchTimeoutSeconds: 300, watchGraceSeconds: 15, probeSeconds: 300 },
       clock: this.clock,
       log: this.log,

@@ -6,7 +6,7 @@ import { DRAIN_MS, startWatcher, type Watcher } from '../../../functions/watcher
 import { FakeClock } from '../../fakes/clock.ts';
 import { FakeCluster } from '../../fakes/kubernetes-client.ts';
 import { FakeQueue, RETRY, SENT } from '../../fakes/queue.ts';
-import { COLUMNS, FakeLog, tenants } from './scene.ts';
+import { COLUMNS, FakeLog, tenants, UPKEEP } from './scene.ts';
 
 const queueUrls = { live: 'https://sqs.test/live', bulk: 'https://sqs.test/bulk' };
 const projects = { ...tenants, kind: 'Project', plural: 'projects' };
@@ -46,6 +46,7 @@ class WatcherScene {
         watchTimeoutSeconds: 300,
         watchGraceSeconds: 15,
         probeSeconds: 300,
+        ...UPKEEP,
       },
       clusters: new Map([...this.clusters].map(([name, { client }]) => [clusterName(name), client])),
       reconcilers: kinds.map((type) => ({ resource: type as never, revision: 1 })),
