@@ -101,6 +101,39 @@ export function describeKubernetesClient(name: string, setUp: () => Promise<Benc
       assert.deepEqual(await owned(), { 'f:spec': { 'f:blob': {} } });
     });
 
+    it('says in rows, where asked, what is ours: only a foreign write to a field of ours makes it less', async () => {
+      const at = fresh();
+      const labels = { contract: `own-${names}` };
+      const labelSelector = `contract=${labels.contract}`;
+      const own = async () => {
+        const { rows } = await client.list(things, { form: 'metadata', labelSelector, ownFields: true });
+        return rows[0]?.ownFields;
+      };
+      const apply = (size: number) => client.apply(things, thing(at, { spec: { size, blob: 'b' } }, { labels }));
+      const { resourceVersion } = await apply(1);
+      const whole = await own();
+      assert.ok(whole !== undefined);
+      await apply(2);
+      await bench.edit(things, at, { status: { observedGeneration: 1 } }, 'status');
+      await bench.edit(things, at, { metadata: { annotations: { theirs: 'x' } } });
+      assert.deepEqual(await own(), whole);
+      await bench.edit(things, at, { spec: { size: 9 } });
+      const less = await own();
+      assert.ok(less !== undefined && less.digest !== whole.digest && less.count < whole.count, JSON.stringify([whole, less]));
+      await apply(2);
+      assert.deepEqual(await own(), whole);
+      const seen = await frames(resourceVersion, 5, { form: 'table', labelSelector, ownFields: true });
+      assert.deepEqual(
+        seen.map((frame) => frame.type === 'MODIFIED' && frame.row.ownFields),
+        [whole, whole, whole, less, whole],
+      );
+      const { rows } = await client.list(things, { form: 'table', labelSelector });
+      assert.deepEqual(
+        rows.map((row) => 'ownFields' in row),
+        [false],
+      );
+    });
+
     it('does not create by an apply with a uid, nor write to another object', async () => {
       const at = fresh();
       const uid = '00000000-0000-4000-8000-00000000dead';
