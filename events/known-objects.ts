@@ -60,6 +60,8 @@ export class KnownObjects {
   readonly #objects = new Map<string, KnownObject>();
   /** uid -> since when it is unsettled, oldest first: time only moves forward, and a Map keeps the order of insertion. */
   readonly #unsettledSince = new Map<string, number>();
+  /** One string for all objects of a namespace, where each row brings its own. Emptied after every list. */
+  readonly #namespaces = new Map<string, string>();
   #listNumber = 0;
   #isListing = false;
   #hasListed = false;
@@ -103,7 +105,7 @@ export class KnownObjects {
       nowSeconds: secondsOf(nowMs),
       listNumber: this.#listNumber,
     };
-    const current = known ?? new KnownObject(object, context);
+    const current = known ?? new KnownObject(object, this.#sharedNamespace(object), context);
     if (known === undefined) this.#objects.set(object.uid, current);
     else known.see(object, context);
     this.#noteUnsettled(object.uid, current, nowMs);
@@ -135,6 +137,7 @@ export class KnownObjects {
     if (!this.#isListing) return [];
     this.#isListing = false;
     this.#hasListed = true;
+    this.#namespaces.clear();
     const removed: Removed[] = [];
     for (const [uid, known] of this.#objects) {
       if (known.seenInList !== this.#listNumber) removed.push(this.#forget(uid, known, resourceVersion ?? known.resourceVersion));
@@ -196,6 +199,13 @@ export class KnownObjects {
   #remember(known: KnownObject): Remembered {
     const { resourceVersion, generation, isDeleting: deleting, isPaused: paused, settledness } = known;
     return { resourceVersion, generation, deleting, paused, settledness, stale: this.#isStale(known) };
+  }
+
+  #sharedNamespace({ namespace }: ObservedObject): string | undefined {
+    if (namespace === undefined) return undefined;
+    const shared = this.#namespaces.get(namespace);
+    if (shared === undefined) this.#namespaces.set(namespace, namespace);
+    return shared ?? namespace;
   }
 
   #isStale(known: KnownObject): boolean {

@@ -116,6 +116,8 @@ function judgeKnown(before: Remembered, object: ObservedObject, phase: Phase, se
   const isOtherGeneration = object.generation !== before.generation;
   if (object.deleting) {
     if (!before.deleting || isOtherGeneration) return pass('deleting');
+    // The run of the deletion's message did nothing while it was paused.
+    if (before.paused && !object.paused && settledness === 'unsettled') return pass('resumed');
   } else if (object.paused !== before.paused) {
     return pass(object.paused ? 'paused' : 'resumed');
   } else if (object.paused) {

@@ -174,6 +174,21 @@ describe('a pause', () => {
     ['spec changed while paused', { paused: true }, { ...behind, paused: true }, 'watch', 'skip paused'],
     ['lifted', { paused: true, generation: 2, settledness: 'unsettled' }, { ...behind, resourceVersion: '12' }, 'watch', 'resumed'],
     ['lifted from a settled object', { paused: true }, { resourceVersion: '11' }, 'watch', 'resumed'],
+    [
+      'lifted while it is being deleted and our finalizer is on it',
+      { deleting: true, generation: 2, paused: true, settledness: 'unsettled' },
+      { ...ours, resourceVersion: '12' },
+      'watch',
+      'resumed',
+      withFinalizer,
+    ],
+    [
+      'lifted while it is being deleted without our finalizer',
+      { deleting: true, generation: 2, paused: true },
+      { ...ours, resourceVersion: '12' },
+      'watch',
+      'skip deleting',
+    ],
     ['lifted in a gap', { paused: true }, { resourceVersion: '11' }, 'list', 'resumed'],
   ]);
 });

@@ -1,0 +1,134 @@
+/** The upkeep of a kind beside its stream, in virtual time. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { DirtyMarks } from '../../../events/dirty-marks.ts';
+import { KnownObjects } from '../../../events/known-objects.ts';
+import type { ObservedObject } from '../../../events/observed-object.ts';
+import { createUpkeep, type UpkeepSettings } from '../../../functions/watcher/upkeep.ts';
+import { object, UNTOUCHED } from '../../events/builders.ts';
+import { FakeClock } from '../../fakes/clock.ts';
+import { Scene, tenants, UPKEEP } from './scene.ts';
+
+class SettableClock extends FakeClock {
+  offsetMs = 0;
+  override now(): Date {
+    return new Date(super.now().getTime() + this.offsetMs);
+  }
+}
+
+/** Upkeep alone. */
+class Lab {
+  readonly clock = new SettableClock();
+  readonly known = new KnownObjects({ revision: 1 });
+  readonly marks = new DirtyMarks();
+  readonly #stop = new AbortController();
+  readonly #run: Promise<void>;
+
+  constructor(settings: Partial<UpkeepSettings>) {
+    const { known, marks, clock } = this;
+    this.#run = createUpkeep({ known, marks, settings: { ...UPKEEP, ...settings }, clock }).run(this.#stop.signal);
+  }
+
+  see(overrides: Partial<ObservedObject>): void {
+    this.known.observe(object(overrides), 'first-list', this.clock.now().getTime());
+  }
+
+  take(): number {
+    const marks = this.marks.take(100, Infinity);
+    for (const mark of marks) this.marks.accepted(mark);
+    return marks.length;
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#run;
+  }
+}
+
+/** What may be sent now, as `reason name`; counted as sent. */
+function sentNow(scene: Scene): string[] {
+  const marks = scene.marks.take(100, scene.clock.now().getTime());
+  for (const mark of marks) scene.marks.accepted(mark);
+  return marks.map(({ reason, name, lane, mustRun }) => `${reason} ${name} ${lane}${mustRun ? ' must-run' : ''}`).sort();
+}
+
+describe('upkeep', () => {
+  it('heals after a queue was purged, without a restart', async () => {
+    const scene = new Scene({ healAfterSeconds: 2 });
+    scene.create('settled', 1);
+    await scene.start();
+    scene.create('a');
+    scene.create('b');
+    await scene.clock.settle();
+    assert.deepEqual(sentNow(scene), ['created a live', 'created b live']);
+    await scene.clock.advance(4_000);
+    assert.deepEqual(sentNow(scene), ['sweep a bulk', 'sweep b bulk']);
+    scene.cluster.edit(tenants, { name: 'a' }, (draft) => {
+      draft['status'] = { observedGeneration: 1 };
+    });
+    await scene.clock.advance(6_000);
+    assert.deepEqual(sentNow(scene), ['sweep b bulk']);
+    await scene.stop();
+  });
+
+  it('runs every object once in the time of a resync', async () => {
+    const scene = new Scene({ resyncSeconds: 60 });
+    for (const name of ['a', 'b', 'c']) scene.create(name, 1);
+    await scene.start();
+    await scene.clock.advance(60_000);
+    const all = ['a', 'b', 'c'].map((name) => `resync ${name} bulk must-run`);
+    assert.deepEqual(sentNow(scene), all);
+    await scene.clock.advance(60_000);
+    assert.deepEqual(sentNow(scene), all);
+    await scene.stop();
+  });
+
+  it('does nothing while the kind has not been listed, and makes up for the time once it was', async () => {
+    const lab = new Lab({ resyncSeconds: 60 });
+    lab.known.beginList();
+    lab.see({ status: UNTOUCHED });
+    await lab.clock.advance(120_000);
+    assert.equal(lab.marks.size, 0);
+    lab.known.endList();
+    await lab.clock.advance(5_000);
+    assert.equal(lab.marks.take(1, 0)[0]?.reason, 'resync');
+    await lab.stop();
+  });
+
+  it('holds what changes all the time, and lets go of it in the end', async () => {
+    const scene = new Scene();
+    scene.create('a', 1);
+    await scene.start();
+    const sent: string[] = [];
+    for (let change = 0; change < 100; change += 1) {
+      scene.change('a');
+      await scene.clock.advance(100);
+      sent.push(...sentNow(scene));
+    }
+    await scene.clock.advance(60_000);
+    sent.push(...sentNow(scene));
+    assert.ok(sent.length >= 2 && sent.length <= 8, `${sent.length} messages`);
+    assert.equal(scene.marks.size, 0);
+    await scene.stop();
+  });
+
+  it('goes on when the clock is set back', async () => {
+    const lab = new Lab({ resyncSeconds: 60 });
+    lab.known.beginList();
+    lab.see({});
+    lab.known.endList();
+    await lab.clock.advance(60_000);
+    assert.equal(lab.take(), 1);
+    lab.clock.offsetMs = -3_600_000;
+    await lab.clock.advance(65_000);
+    assert.equal(lab.take(), 1);
+    await lab.stop();
+  });
+
+  it('ends with its signal, however long its pause is', async () => {
+    const scene = new Scene();
+    await scene.start();
+    await scene.stop();
+    assert.equal(scene.clock.sleeperCount, 0);
+  });
+});
