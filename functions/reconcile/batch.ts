@@ -12,7 +12,7 @@ import { foldRecords, type ObjectRun } from './fold.ts';
 import { outcomeInsteadOfLetter } from './overtaken.ts';
 import { processRun, type RunDependencies, type RunReport } from './process.ts';
 import { type ForeignRecord, type NewerRecord, parseRecord } from './record.ts';
-import { reportForeign, reportNewer, reportRun, reportUnforeseen } from './report.ts';
+import { reportForeign, reportHeartbeat, reportNewer, reportRun, reportUnforeseen } from './report.ts';
 import { type Decided, showInTime } from './show.ts';
 
 /** Objects worked on at once in one invocation. */
@@ -41,6 +41,7 @@ export async function processBatch(event: SQSEvent, invocation: Invocation, depe
   const startedAt = clock.now();
   const records = (event.Records ?? []).map((record) => parseRecord(record, queueUrls, startedAt));
   const sends = startTimer(clock, invocation.remainingMs() - ANSWER_MS, 'the invocation is about to end');
+  for (const record of records) if (record.kind === 'heartbeat') reportHeartbeat(dependencies.log, record, startedAt);
   const works: Work[] = [
     ...foldRecords(
       records.filter((record) => record.kind === 'reconcile'),

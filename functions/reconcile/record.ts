@@ -1,6 +1,7 @@
 /** One SQS record, read alone: whatever one body is, its neighbours in the batch are not touched by it. */
 import type { SQSRecord } from 'aws-lambda';
 import { decodeEnvelope, type Envelope, type Lane } from '../../events/envelope.ts';
+import { decodeHeartbeat, HEARTBEAT_TYPE, type Heartbeat } from '../../events/heartbeat.ts';
 import { type ClusterName, clusterName, isDnsLabel } from '../../events/resource.ts';
 import { queueNameOf } from '../core/settings.ts';
 
@@ -17,12 +18,14 @@ interface Receipt {
 /**
  * A record as understood.
  * - `reconcile`: an envelope of ours
+ * - `heartbeat`: how the cells of a cluster were; it asks for nothing
  * - `newer`: a type of ours that this release does not know; `sentAt` (its CloudEvents time, in the future by
  *   {@link SKEW_MAX_MS} at most) stays the same however often it is sent again, and so does `cluster`, where it can be read
  * - `foreign`: anything else; `reason` says what is wrong without quoting the body
  */
 export type ParsedRecord =
   | { readonly kind: 'reconcile'; readonly receipt: Receipt; readonly envelope: Envelope }
+  | { readonly kind: 'heartbeat'; readonly receipt: Receipt; readonly heartbeat: Heartbeat }
   | {
       readonly kind: 'newer';
       readonly receipt: Receipt;
@@ -33,6 +36,7 @@ export type ParsedRecord =
   | { readonly kind: 'foreign'; readonly receipt: Receipt; readonly reason: string };
 
 export type WorkRecord = Extract<ParsedRecord, { kind: 'reconcile' }>;
+export type HeartbeatRecord = Extract<ParsedRecord, { kind: 'heartbeat' }>;
 export type NewerRecord = Extract<ParsedRecord, { kind: 'newer' }>;
 export type ForeignRecord = Extract<ParsedRecord, { kind: 'foreign' }>;
 export type QueueUrls = Readonly<Record<Lane, string>>;
@@ -40,7 +44,7 @@ export type QueueUrls = Readonly<Record<Lane, string>>;
 /** How far the sender's clock may be ahead of ours, in milliseconds. */
 const SKEW_MAX_MS = 5 * 60_000;
 
-/** Never throws: every record is one of the three kinds of {@link ParsedRecord}. */
+/** Never throws: every record is one of the kinds of {@link ParsedRecord}. */
 export function parseRecord(record: SQSRecord, queueUrls: QueueUrls, now: Date): ParsedRecord {
   const body = typeof record.body === 'string' ? record.body : '';
   const receipt: Receipt = {
@@ -54,7 +58,7 @@ export function parseRecord(record: SQSRecord, queueUrls: QueueUrls, now: Date):
     case 'reconcile':
       return { kind: 'reconcile', receipt, envelope: decoded.envelope };
     case 'newer':
-      return readNewer(receipt, decoded.type, now);
+      return decoded.type === HEARTBEAT_TYPE ? { receipt, ...decodeHeartbeat(body) } : readNewer(receipt, decoded.type, now);
     case 'foreign':
       return { kind: 'foreign', receipt, reason: decoded.reason };
   }

@@ -3,7 +3,7 @@ import { formatResourceKey } from '../../events/resource.ts';
 import type { Log, LogFields } from '../adapters/telemetry.ts';
 import type { Disposition } from '../core/disposition.ts';
 import { failureOf, type Outcome } from '../core/outcome.ts';
-import type { ForeignRecord, NewerRecord } from './record.ts';
+import type { ForeignRecord, HeartbeatRecord, NewerRecord } from './record.ts';
 import type { Decided } from './show.ts';
 
 export interface SettledRun extends Decided {
@@ -55,6 +55,17 @@ export function reportRun(log: Log, { run, report, disposition, acknowledged, du
     ...(stack === undefined ? {} : { stack }),
   };
   log[levelOf(outcome, disposition)]('record processed', fields);
+}
+
+/** Writes a heartbeat down with every field, for metric filters: how long it was on its way, and how the cells were. */
+export function reportHeartbeat(log: Log, { receipt, heartbeat }: HeartbeatRecord, now: Date): void {
+  const { lastEventAt, ...data } = heartbeat.data;
+  const secondsSince = (time: string): number => Math.round((now.getTime() - Date.parse(time)) / 100) / 10;
+  log.info('heartbeat', {
+    ...{ ...data, branch: 'heartbeat', ageSeconds: secondsSince(heartbeat.time) },
+    ...(lastEventAt === undefined ? {} : { lastEventAgeSeconds: secondsSince(lastEventAt) }),
+    ...{ lane: receipt.lane, messageIds: [receipt.messageId], acknowledged: true },
+  });
 }
 
 export function reportNewer(

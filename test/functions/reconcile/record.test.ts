@@ -2,10 +2,13 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { SQSRecord } from 'aws-lambda';
 import fc from 'fast-check';
+import { buildHeartbeat } from '../../../events/heartbeat.ts';
 import { laneOf, parseRecord } from '../../../functions/reconcile/record.ts';
 import { BULK_ARN, LIVE_ARN, QUEUE_URLS, rawRecord, recordOf, START } from './records.ts';
 
 const newer = (time: unknown): string => JSON.stringify({ type: 'dev.dogwatch.reconcile.v2', time, data: {} });
+const heartbeat = (over: Record<string, unknown> = {}): string =>
+  JSON.stringify({ ...buildHeartbeat('east', [], { id: '1', now: START }), ...over });
 const minutes = (count: number): string => new Date(START.getTime() + count * 60_000).toISOString();
 
 describe('parseRecord', () => {
@@ -17,6 +20,9 @@ describe('parseRecord', () => {
     { name: 'a newer type with a time that is no text', body: newer(5), kind: 'foreign' },
     { name: 'a newer type with a time that cannot be read', body: newer('soon'), kind: 'foreign' },
     { name: 'a newer type of a time to come', body: newer(minutes(6)), kind: 'foreign' },
+    { name: 'a heartbeat', body: heartbeat(), kind: 'heartbeat' },
+    { name: 'a heartbeat that cannot be read', body: heartbeat({ data: { cluster: 'east' } }), kind: 'foreign' },
+    { name: 'a heartbeat that is newer', body: heartbeat({ type: 'dev.dogwatch.heartbeat.v2' }), kind: 'newer' },
     { name: 'text that is cut off', body: '{oops', kind: 'foreign' },
     { name: 'an empty body', body: '', kind: 'foreign' },
     { name: 'null', body: 'null', kind: 'foreign' },
@@ -35,7 +41,7 @@ describe('parseRecord', () => {
   it('never throws, whatever the body', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.json()), (body) => {
-        assert.ok(['reconcile', 'newer', 'foreign'].includes(parseRecord(rawRecord(body), QUEUE_URLS, START).kind));
+        assert.ok(['reconcile', 'heartbeat', 'newer', 'foreign'].includes(parseRecord(rawRecord(body), QUEUE_URLS, START).kind));
       }),
     );
   });
