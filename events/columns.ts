@@ -78,9 +78,9 @@ export function observeRow(row: Row, columns: StatusColumns | undefined): Observ
     uid: metadata.uid,
     resourceVersion: metadata.resourceVersion,
     generation: metadata.generation,
-    deleting: metadata.deletionTimestamp !== undefined && metadata.deletionTimestamp !== null,
+    isDeleting: metadata.deletionTimestamp !== undefined && metadata.deletionTimestamp !== null,
     finalizers: metadata.finalizers ?? [],
-    paused: metadata.annotations?.[PAUSED_ANNOTATION] !== undefined,
+    isPaused: metadata.annotations?.[PAUSED_ANNOTATION] !== undefined,
     status: columns === undefined || cells.length <= columns.observedGeneration ? undefined : observeCells(cells, columns),
   };
 }

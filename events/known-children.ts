@@ -17,7 +17,7 @@ export interface ObservedChild {
   readonly resourceVersion: string;
   /** What the owner label says: the uid of the owner. */
   readonly ownerUid: string;
-  readonly deleting: boolean;
+  readonly isDeleting: boolean;
   /** Undefined where nothing of it is ours. */
   readonly ownFields: OwnFields | undefined;
   /** What the cells of the columns in `wakeOn` say, as one number a column; empty where none is named. */
@@ -80,7 +80,7 @@ export type ChildPhase = 'list' | 'watch';
 class KnownChild {
   resourceVersion: string;
   ownerUid: string;
-  deleting: boolean;
+  isDeleting: boolean;
   /** -1 where nothing is ours: no digest is negative. */
   ownDigest: number;
   ownCount: number;
@@ -91,7 +91,7 @@ class KnownChild {
   constructor(child: ObservedChild, seenInList: number) {
     this.resourceVersion = child.resourceVersion;
     this.ownerUid = child.ownerUid;
-    this.deleting = child.deleting;
+    this.isDeleting = child.isDeleting;
     this.ownDigest = child.ownFields?.digest ?? -1;
     this.ownCount = child.ownFields?.count ?? 0;
     this.cells = child.cells;
@@ -120,7 +120,7 @@ export class KnownChildren {
       if (isOlder(child, known)) return skip('older');
     }
     if (child.ownerUid !== known.ownerUid) return pass('moved', known);
-    if (child.deleting) return known.deleting ? skip('deleting') : pass('deleting', known);
+    if (child.isDeleting) return known.isDeleting ? skip('deleting') : pass('deleting', known);
     const ownDigest = child.ownFields?.digest ?? -1;
     const isGrown = phase === 'watch' && (child.ownFields?.count ?? 0) > known.ownCount;
     if (ownDigest !== known.ownDigest && !isGrown) return pass('own-fields', known);
@@ -141,7 +141,7 @@ export class KnownChildren {
     if (phase === 'watch' && isOlder(child, known)) return;
     known.resourceVersion = child.resourceVersion;
     known.ownerUid = child.ownerUid;
-    known.deleting = child.deleting;
+    known.isDeleting = child.isDeleting;
     known.ownDigest = child.ownFields?.digest ?? -1;
     known.ownCount = child.ownFields?.count ?? 0;
     known.cells = child.cells;

@@ -130,8 +130,8 @@ function flagsOf(object: ObservedObject, settledness: Settledness): number {
   const attempted = object.status?.attemptedGeneration;
   const isAttempted = attempted !== undefined && attempted === object.generation;
   return (
-    (object.deleting ? DELETING : 0) |
-    (object.paused ? PAUSED : 0) |
+    (object.isDeleting ? DELETING : 0) |
+    (object.isPaused ? PAUSED : 0) |
     settled |
     (isStalled(object) ? STALLED : 0) |
     (isAttempted ? ATTEMPTED : 0)

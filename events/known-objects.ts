@@ -28,8 +28,8 @@ export interface Sight {
   readonly name: string;
   readonly resourceVersion: string;
   readonly generation: number | undefined;
-  readonly deleting: boolean;
-  readonly paused: boolean;
+  readonly isDeleting: boolean;
+  readonly isPaused: boolean;
 }
 
 /** What is still to be done; see {@link KnownObjects.unsettled}. */
@@ -86,8 +86,8 @@ export class KnownObjects {
   get(uid: string): Sight | undefined {
     const known = this.#objects.get(uid);
     if (known === undefined) return undefined;
-    const { namespace, name, resourceVersion, generation, isDeleting: deleting, isPaused: paused } = known;
-    const state = { resourceVersion, generation, deleting, paused };
+    const { namespace, name, resourceVersion, generation, isDeleting, isPaused } = known;
+    const state = { resourceVersion, generation, isDeleting, isPaused };
     return namespace === undefined ? { name, ...state } : { namespace, name, ...state };
   }
 
@@ -197,8 +197,8 @@ export class KnownObjects {
   }
 
   #remember(known: KnownObject): Remembered {
-    const { resourceVersion, generation, isDeleting: deleting, isPaused: paused, settledness } = known;
-    return { resourceVersion, generation, deleting, paused, settledness, stale: this.#isStale(known) };
+    const { resourceVersion, generation, isDeleting, isPaused, settledness } = known;
+    return { resourceVersion, generation, isDeleting, isPaused, settledness, isStale: this.#isStale(known) };
   }
 
   #sharedNamespace({ namespace }: ObservedObject): string | undefined {

@@ -75,9 +75,9 @@ export interface ObservedObject {
   readonly resourceVersion: string;
   /** Absent for kinds that have none (ConfigMap, Namespace and the like). */
   readonly generation: number | undefined;
-  readonly deleting: boolean;
+  readonly isDeleting: boolean;
   readonly finalizers: readonly string[];
-  readonly paused: boolean;
+  readonly isPaused: boolean;
   /** What the cells said; undefined where no cells were asked for, so that settledness is not known. */
   readonly status: ObservedStatus | undefined;
 }

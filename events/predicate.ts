@@ -44,11 +44,11 @@ export type Settledness = 'settled' | 'unsettled' | 'unknown';
 export interface Remembered {
   readonly resourceVersion: string;
   readonly generation: number | undefined;
-  readonly deleting: boolean;
-  readonly paused: boolean;
+  readonly isDeleting: boolean;
+  readonly isPaused: boolean;
   readonly settledness: Settledness;
   /** Remembered from before the cluster went back in time: neither its version nor a message sent for it counts. */
-  readonly stale: boolean;
+  readonly isStale: boolean;
 }
 
 /**
@@ -72,7 +72,7 @@ export function isSettled(
 
 /** How settled the row says an object is. A deletion is settled, for us, once our finalizer is off. */
 export function settlednessOf(object: ObservedObject, policy: KindPolicy): Settledness {
-  if (object.deleting) {
+  if (object.isDeleting) {
     const isHeldByUs = policy.finalizer !== undefined && object.finalizers.includes(policy.finalizer);
     return isHeldByUs ? 'unsettled' : 'settled';
   }
@@ -94,10 +94,10 @@ export function judge(before: Remembered | undefined, object: ObservedObject, ph
 
 function judgeNew(object: ObservedObject, phase: Phase, settledness: Settledness): Verdict {
   const isFirstList = phase === 'first-list';
-  if (object.deleting) {
+  if (object.isDeleting) {
     if (!isFirstList) return pass('deleting');
     if (settledness === 'settled') return skip('deleting');
-  } else if (object.paused) {
+  } else if (object.isPaused) {
     return skip('paused');
   } else if (settledness === 'settled') {
     return skip('settled');
@@ -109,28 +109,28 @@ function judgeNew(object: ObservedObject, phase: Phase, settledness: Settledness
 function judgeKnown(before: Remembered, object: ObservedObject, phase: Phase, settledness: Settledness): Verdict {
   const isSame = object.resourceVersion === before.resourceVersion;
   const isOlder = compareResourceVersions(object.resourceVersion, before.resourceVersion) === -1;
-  if (phase === 'watch' && !before.stale) {
+  if (phase === 'watch' && !before.isStale) {
     if (isSame) return skip('not-changed');
     if (isOlder) return skip('older');
   }
   const isOtherGeneration = object.generation !== before.generation;
-  if (object.deleting) {
-    if (!before.deleting || isOtherGeneration) return pass('deleting');
+  if (object.isDeleting) {
+    if (!before.isDeleting || isOtherGeneration) return pass('deleting');
     // The run of the deletion's message did nothing while it was paused.
-    if (before.paused && !object.paused && settledness === 'unsettled') return pass('resumed');
-  } else if (object.paused !== before.paused) {
-    return pass(object.paused ? 'paused' : 'resumed');
-  } else if (object.paused) {
+    if (before.isPaused && !object.isPaused && settledness === 'unsettled') return pass('resumed');
+  } else if (object.isPaused !== before.isPaused) {
+    return pass(object.isPaused ? 'paused' : 'resumed');
+  } else if (object.isPaused) {
     return skip('paused');
-  } else if (isOtherGeneration || before.deleting || (object.generation === undefined && !isSame)) {
+  } else if (isOtherGeneration || before.isDeleting || (object.generation === undefined && !isSame)) {
     return settledness === 'settled' ? skip('settled') : pass('generation-changed');
   }
   // Nothing to react to, but a list may show that what was done is undone: its message was of a history that is gone, or
   // somebody took our status away. A watch frame that shows the latter waits for healing: two writers of one status
   // would else drive each other at full speed.
-  const isUndone = before.stale || isOlder || (before.settledness === 'settled' && settledness === 'unsettled');
+  const isUndone = before.isStale || isOlder || (before.settledness === 'settled' && settledness === 'unsettled');
   if (phase !== 'watch' && isUndone && settledness !== 'settled') return isStalled(object) ? skip('stalled') : pass('sweep');
-  if (object.deleting) return skip('deleting');
+  if (object.isDeleting) return skip('deleting');
   return skip(isSame ? 'not-changed' : 'same-generation');
 }
 

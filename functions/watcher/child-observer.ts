@@ -129,7 +129,7 @@ export class ChildObserver implements CellObserver {
       uid: metadata.uid,
       resourceVersion: metadata.resourceVersion,
       ownerUid,
-      deleting: metadata.deletionTimestamp !== undefined,
+      isDeleting: metadata.deletionTimestamp !== undefined,
       ownFields,
       cells: this.#cellsAt.map((at) => digestOf(cells[at])),
       isMarked: ownFields !== undefined || hasReference || (ownerRef !== undefined && parseResourceKey(ownerRef) !== undefined),

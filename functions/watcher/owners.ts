@@ -51,8 +51,8 @@ export class Owners {
     for (const kind of this.#kinds) {
       const owner = kind.find(uid);
       if (owner === undefined) continue;
-      if (owner.deleting) return skip('owner-deleting');
-      if (owner.paused) return skip('owner-paused');
+      if (owner.isDeleting) return skip('owner-deleting');
+      if (owner.isPaused) return skip('owner-paused');
       if (columns !== undefined && !columns.some((column) => kind.wakeOnColumns.includes(column))) return skip('column-not-named');
       mark(kind.marks, uid, owner, this.#now());
       return { kind: 'pass' };

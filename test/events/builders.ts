@@ -25,9 +25,9 @@ export function object(overrides: Partial<ObservedObject> = {}): ObservedObject 
     uid: 'uid1',
     resourceVersion: '10',
     generation: 1,
-    deleting: false,
+    isDeleting: false,
     finalizers: [],
-    paused: false,
+    isPaused: false,
     status: status(),
     ...overrides,
   };

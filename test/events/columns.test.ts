@@ -96,9 +96,9 @@ describe('observeRow', () => {
       uid: 'u1',
       resourceVersion: '9007199254740993',
       generation: 3,
-      deleting: false,
+      isDeleting: false,
       finalizers: ['f'],
-      paused: false,
+      isPaused: false,
       status: {
         observedGeneration: 2,
         attemptedGeneration: 3,
@@ -137,7 +137,7 @@ describe('observeRow', () => {
 
   it('sees a deletion and a pause by presence alone', () => {
     const seen = observeRow(row([], { deletionTimestamp: '2026-03-01T00:00:00Z', annotations: { 'dogwatch.dev/paused': '' } }), undefined);
-    assert.deepEqual([seen.deleting, seen.paused], [true, true]);
+    assert.deepEqual([seen.isDeleting, seen.isPaused], [true, true]);
   });
 
   it('has no generation for a kind that has none', () => {

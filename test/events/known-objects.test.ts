@@ -195,7 +195,7 @@ describe('KnownObjects: what is unsettled', () => {
 
   it('leaves out what is paused, given up or not shown, and comes back to it', () => {
     const known = new KnownObjects({ revision: 1 });
-    known.observe(object({ uid: 'paused', paused: true, status: UNTOUCHED }), 'first-list', 0);
+    known.observe(object({ uid: 'paused', isPaused: true, status: UNTOUCHED }), 'first-list', 0);
     known.observe(object({ uid: 'stalled', status: status({ observedGeneration: undefined, stalledGeneration: 1 }) }), 'first-list', 0);
     known.observe(object({ uid: 'dark', status: undefined }), 'first-list', 0);
     assert.equal(known.unsettled(0).count, 0);
@@ -208,21 +208,21 @@ describe('KnownObjects: what is unsettled', () => {
       uid: fc.constantFrom('u1', 'u2', 'u3'),
       kind: fc.constantFrom('see', 'remove', 'relist'),
       settled: fc.boolean(),
-      paused: fc.boolean(),
+      isPaused: fc.boolean(),
       generation: fc.integer({ min: 1, max: 3 }),
     });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
         const known = new KnownObjects({ revision: 1 });
         const model = new Map<string, boolean>();
-        for (const [index, { uid, kind, settled, paused, generation }] of steps.entries()) {
+        for (const [index, { uid, kind, settled, isPaused, generation }] of steps.entries()) {
           const resourceVersion = String(index + 1);
           if (kind === 'remove') {
             assert.equal(known.remove(uid, resourceVersion) !== undefined, model.delete(uid));
             continue;
           }
           const observedGeneration = settled ? generation : 0;
-          const seen = object({ uid, resourceVersion, generation, paused, status: status({ observedGeneration }) });
+          const seen = object({ uid, resourceVersion, generation, isPaused, status: status({ observedGeneration }) });
           if (kind === 'relist') {
             known.beginList();
             known.observe(seen, 'list', index);
@@ -232,7 +232,7 @@ describe('KnownObjects: what is unsettled', () => {
           } else {
             known.observe(seen, 'watch', index);
           }
-          model.set(uid, !settled && !paused);
+          model.set(uid, !settled && !isPaused);
           assert.equal(known.size, model.size);
           assert.equal(known.unsettled(index).count, [...model.values()].filter((isUnsettled) => isUnsettled).length);
         }

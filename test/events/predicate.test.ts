@@ -7,7 +7,14 @@ import { object, status, UNTOUCHED } from './builders.ts';
 
 const policy: KindPolicy = { revision: 1 };
 const withFinalizer: KindPolicy = { revision: 1, finalizer: 'platform.example/ours' };
-const known: Remembered = { resourceVersion: '10', generation: 1, deleting: false, paused: false, settledness: 'settled', stale: false };
+const known: Remembered = {
+  resourceVersion: '10',
+  generation: 1,
+  isDeleting: false,
+  isPaused: false,
+  settledness: 'settled',
+  isStale: false,
+};
 
 type Row = readonly [
   name: string,
@@ -31,7 +38,7 @@ function check(rows: readonly Row[]): void {
 
 const unsettled = { status: UNTOUCHED };
 const behind = { generation: 2, resourceVersion: '11' };
-const ours = { deleting: true, generation: 2, resourceVersion: '11', finalizers: ['platform.example/ours'] };
+const ours = { isDeleting: true, generation: 2, resourceVersion: '11', finalizers: ['platform.example/ours'] };
 
 describe('isSettled', () => {
   const rows: readonly [name: string, status: Parameters<typeof isSettled>[0], revision: number, expected: boolean][] = [
@@ -64,9 +71,9 @@ describe('an unknown object in a process’s first list', () => {
       'skip stalled',
     ],
     ['given up for an older one', undefined, { ...behind, status: status({ stalledGeneration: 1 }) }, 'first-list', 'sweep'],
-    ['paused', undefined, { ...unsettled, paused: true }, 'first-list', 'skip paused'],
+    ['paused', undefined, { ...unsettled, isPaused: true }, 'first-list', 'skip paused'],
     ['held by our finalizer', undefined, ours, 'first-list', 'sweep', withFinalizer],
-    ['held by our finalizer while paused', undefined, { ...ours, paused: true }, 'first-list', 'sweep', withFinalizer],
+    ['held by our finalizer while paused', undefined, { ...ours, isPaused: true }, 'first-list', 'sweep', withFinalizer],
     [
       'held by our finalizer, given up',
       undefined,
@@ -94,7 +101,7 @@ describe('an unknown object later', () => {
       'watch',
       'created',
     ],
-    ['created paused', undefined, { ...unsettled, paused: true }, 'watch', 'skip paused'],
+    ['created paused', undefined, { ...unsettled, isPaused: true }, 'watch', 'skip paused'],
     ['first seen being deleted', undefined, ours, 'list', 'deleting'],
     ['first seen being deleted, in a watch', undefined, ours, 'watch', 'deleting', withFinalizer],
   ]);
@@ -144,11 +151,11 @@ describe('deletion is its own rule (B13)', () => {
     ['deletionTimestamp and a new generation', { generation: 3 }, { ...ours, generation: 4 }, 'watch', 'deleting', withFinalizer],
     ['first seen in a relist', { generation: 3 }, { ...ours, generation: 4 }, 'list', 'deleting', withFinalizer],
     ['of a kind without finalizer', {}, ours, 'watch', 'deleting'],
-    ['of a paused object', { paused: true }, { ...ours, paused: true }, 'watch', 'deleting'],
+    ['of a paused object', { isPaused: true }, { ...ours, isPaused: true }, 'watch', 'deleting'],
     ['of a kind without generation', { generation: undefined }, { ...ours, generation: undefined }, 'watch', 'deleting'],
     [
       'a frame that only drops another finalizer',
-      { deleting: true, generation: 2 },
+      { isDeleting: true, generation: 2 },
       { ...ours, resourceVersion: '12' },
       'watch',
       'skip deleting',
@@ -156,27 +163,27 @@ describe('deletion is its own rule (B13)', () => {
     ],
     [
       'the relist shows it again',
-      { deleting: true, generation: 2, settledness: 'unsettled' },
+      { isDeleting: true, generation: 2, settledness: 'unsettled' },
       ours,
       'list',
       'skip deleting',
       withFinalizer,
     ],
-    ['the spec changes while it is being deleted', { deleting: true, generation: 2 }, { ...ours, generation: 3 }, 'watch', 'deleting'],
+    ['the spec changes while it is being deleted', { isDeleting: true, generation: 2 }, { ...ours, generation: 3 }, 'watch', 'deleting'],
   ]);
 });
 
 describe('a pause', () => {
   check([
-    ['set', {}, { paused: true, resourceVersion: '11' }, 'watch', 'paused'],
-    ['set together with a spec change', {}, { ...behind, paused: true }, 'watch', 'paused'],
-    ['set in a gap', {}, { paused: true, resourceVersion: '11' }, 'list', 'paused'],
-    ['spec changed while paused', { paused: true }, { ...behind, paused: true }, 'watch', 'skip paused'],
-    ['lifted', { paused: true, generation: 2, settledness: 'unsettled' }, { ...behind, resourceVersion: '12' }, 'watch', 'resumed'],
-    ['lifted from a settled object', { paused: true }, { resourceVersion: '11' }, 'watch', 'resumed'],
+    ['set', {}, { isPaused: true, resourceVersion: '11' }, 'watch', 'paused'],
+    ['set together with a spec change', {}, { ...behind, isPaused: true }, 'watch', 'paused'],
+    ['set in a gap', {}, { isPaused: true, resourceVersion: '11' }, 'list', 'paused'],
+    ['spec changed while paused', { isPaused: true }, { ...behind, isPaused: true }, 'watch', 'skip paused'],
+    ['lifted', { isPaused: true, generation: 2, settledness: 'unsettled' }, { ...behind, resourceVersion: '12' }, 'watch', 'resumed'],
+    ['lifted from a settled object', { isPaused: true }, { resourceVersion: '11' }, 'watch', 'resumed'],
     [
       'lifted while it is being deleted and our finalizer is on it',
-      { deleting: true, generation: 2, paused: true, settledness: 'unsettled' },
+      { isDeleting: true, generation: 2, isPaused: true, settledness: 'unsettled' },
       { ...ours, resourceVersion: '12' },
       'watch',
       'resumed',
@@ -184,12 +191,12 @@ describe('a pause', () => {
     ],
     [
       'lifted while it is being deleted without our finalizer',
-      { deleting: true, generation: 2, paused: true },
+      { isDeleting: true, generation: 2, isPaused: true },
       { ...ours, resourceVersion: '12' },
       'watch',
       'skip deleting',
     ],
-    ['lifted in a gap', { paused: true }, { resourceVersion: '11' }, 'list', 'resumed'],
+    ['lifted in a gap', { isPaused: true }, { resourceVersion: '11' }, 'list', 'resumed'],
   ]);
 });
 
@@ -218,7 +225,7 @@ describe('after the cluster went back in time (B19)', () => {
     ],
     [
       'a deletion that never was',
-      { ...ahead, deleting: true },
+      { ...ahead, isDeleting: true },
       { resourceVersion: '900', generation: 5, ...unsettled },
       'list',
       'generation-changed',
@@ -230,15 +237,15 @@ describe('after the cluster went back in time (B19)', () => {
       'list',
       'sweep',
     ],
-    ['an unsettled object at the version remembered', { stale: true, settledness: 'unsettled' }, unsettled, 'list', 'sweep'],
+    ['an unsettled object at the version remembered', { isStale: true, settledness: 'unsettled' }, unsettled, 'list', 'sweep'],
     [
       'given up',
-      { stale: true, settledness: 'unsettled' },
+      { isStale: true, settledness: 'unsettled' },
       { status: status({ observedGeneration: undefined, stalledGeneration: 1 }) },
       'list',
       'skip stalled',
     ],
-    ['held by our finalizer', { stale: true, deleting: true, generation: 2 }, ours, 'list', 'sweep', withFinalizer],
+    ['held by our finalizer', { isStale: true, isDeleting: true, generation: 2 }, ours, 'list', 'sweep', withFinalizer],
     [
       'a settled object at a lower version',
       ahead,
@@ -248,7 +255,7 @@ describe('after the cluster went back in time (B19)', () => {
     ],
     [
       'a frame at a lower version than the forgotten one',
-      { ...ahead, stale: true },
+      { ...ahead, isStale: true },
       { resourceVersion: '900', generation: 3 },
       'watch',
       'generation-changed',

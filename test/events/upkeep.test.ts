@@ -132,17 +132,17 @@ describe('healing', () => {
 
   it('leaves a paused object alone, also one that is being deleted', () => {
     const lab = new Lab({ revision: 1, finalizer: 'x/y' }, 1000);
-    lab.see({ uid: 'a', status: UNTOUCHED, paused: true });
-    lab.see({ uid: 'b', deleting: true, finalizers: ['x/y'], paused: true });
-    lab.see({ uid: 'c', paused: true, status: status({ nextReconcileTime: at(100) }) });
+    lab.see({ uid: 'a', status: UNTOUCHED, isPaused: true });
+    lab.see({ uid: 'b', isDeleting: true, finalizers: ['x/y'], isPaused: true });
+    lab.see({ uid: 'c', isPaused: true, status: status({ nextReconcileTime: at(100) }) });
     lab.go(DAY);
     assert.deepEqual(lab.times, []);
   });
 
   it('sends an object that is being deleted while our finalizer is on it', () => {
     const lab = new Lab({ revision: 1, finalizer: 'x/y' });
-    lab.see({ uid: 'ours', deleting: true, generation: 2, finalizers: ['x/y'] });
-    lab.see({ uid: 'theirs', deleting: true, generation: 2, finalizers: ['z/y'] });
+    lab.see({ uid: 'ours', isDeleting: true, generation: 2, finalizers: ['x/y'] });
+    lab.see({ uid: 'theirs', isDeleting: true, generation: 2, finalizers: ['z/y'] });
     lab.go(2000);
     assert.deepEqual(lab.times, [600, 1800]);
   });
@@ -225,8 +225,8 @@ describe('resync', () => {
     lab.see({ uid: 'settled' });
     lab.see({ uid: 'stalled', status: status({ observedGeneration: undefined, stalledGeneration: 1 }) });
     lab.see({ uid: 'unknown', status: undefined });
-    lab.see({ uid: 'paused', paused: true });
-    lab.see({ uid: 'going', deleting: true });
+    lab.see({ uid: 'paused', isPaused: true });
+    lab.see({ uid: 'going', isDeleting: true });
     lab.go(5000);
     const resyncs = lab.sent.filter(([, reason]) => reason === 'resync');
     assert.equal(resyncs.length, 15);
@@ -249,7 +249,7 @@ describe('upkeep, whatever happens when', () => {
       generation: fc.integer({ min: 1, max: 2 }),
       observed: fc.boolean(),
       attempted: fc.boolean(),
-      paused: fc.boolean(),
+      isPaused: fc.boolean(),
     });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 20 }), (steps) => {
@@ -266,18 +266,18 @@ describe('upkeep, whatever happens when', () => {
           }
           seconds = toSeconds;
         };
-        for (const [index, { waitSeconds, uid, generation, observed, attempted, paused }] of steps.entries()) {
+        for (const [index, { waitSeconds, uid, generation, observed, attempted, isPaused }] of steps.entries()) {
           for (let left = waitSeconds; left > 0; left -= 5) pass(seconds + Math.min(left, 5));
           const observedGeneration = observed ? generation : 0;
           const seen = object({
             uid,
             generation,
-            paused,
+            isPaused,
             resourceVersion: String(index + 1),
             status: status({ observedGeneration, attemptedGeneration: attempted ? generation : undefined }),
           });
           if (known.observe(seen, 'watch', seconds * 1000).kind === 'pass') lastSent.set(uid, seconds);
-          if (observed || paused) open.delete(uid);
+          if (observed || isPaused) open.delete(uid);
           else open.add(uid);
         }
         const lastStep = seconds;
