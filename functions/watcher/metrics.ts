@@ -1,28 +1,36 @@
 /**
  * What Prometheus reads of the watcher. Numbers are taken when they are asked for, so that nothing here can lag behind what
- * /readyz says. `workqueue_*` have the meaning that client-go gives them, for dashboards that exist already.
+ * /readyz says, and the series of a cluster that is watched no more are gone. `workqueue_*` have the meaning that client-go gives
+ * them, for dashboards that exist already.
  */
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { DirtyMarks, type Mark } from '../../events/dirty-marks.ts';
+import type { Lane } from '../../events/envelope.ts';
+import { groupKind } from '../../events/resource.ts';
 import type { SendResult } from '../adapters/queue-port.ts';
 import type { CellStatus } from './cell-status.ts';
+import type { OutboxSource } from './outbox.ts';
 
 /** Marks that count their adds as client-go's queue does: one that folds into a waiting one is none. */
 export class CountedMarks extends DirtyMarks {
-  addCount = 0;
+  readonly #onAdd: () => void;
+
+  constructor(callbacks: { readonly onDirty: () => void; readonly onAdd: () => void }) {
+    super(callbacks.onDirty);
+    this.#onAdd = callbacks.onAdd;
+  }
 
   override mark(mark: Mark, notBeforeMs?: number): void {
     const before = this.size;
     super.mark(mark, notBeforeMs);
-    if (this.size > before) this.addCount += 1;
+    if (this.size > before) this.#onAdd();
   }
 }
 
 export interface MetricsSources {
   readonly statuses: () => readonly CellStatus[];
-  readonly marks: readonly CountedMarks[];
-  /** Objects not known to be in the queue. */
-  readonly outboxDepth: () => number;
+  /** Those of the outbox. */
+  readonly sources: () => readonly OutboxSource[];
   readonly nowMs: () => number;
 }
 
@@ -30,21 +38,25 @@ export interface Metrics {
   readonly contentType: string;
   /** The metrics as Prometheus reads them. */
   text(): Promise<string>;
-  countSend(result: SendResult['kind']): void;
+  /** An object began to wait to be sent. */
+  countAdd(): void;
+  countSend(source: OutboxSource, lane: Lane, result: SendResult['kind']): void;
 }
 
 const CELL = ['cluster', 'kind', 'role'] as const;
-const QUEUE_NAME = 'outbox';
+const SOURCE = ['cluster', 'kind'] as const;
+const RESULTS = ['sent', 'retry', 'refused'] as const satisfies readonly SendResult['kind'][];
+const LANES = ['live', 'bulk'] as const satisfies readonly Lane[];
+const QUEUE = { name: 'outbox' } as const;
 
-function labelsOf({ cluster, kind, role }: CellStatus) {
-  return { cluster, kind, role };
-}
+type SendCounts = Record<Lane, Record<SendResult['kind'], number>>;
 
 /** Metrics of one watcher, in a registry of their own. */
-export function createMetrics({ statuses, marks, outboxDepth, nowMs }: MetricsSources): Metrics {
+export function createMetrics({ statuses, sources, nowMs }: MetricsSources): Metrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
+  const sends = new WeakMap<OutboxSource, SendCounts>();
 
   /** A gauge with a value a cell; cells without one are left out. */
   function cellGauge(name: string, help: string, value: (status: CellStatus) => number | undefined): void {
@@ -76,6 +88,16 @@ export function createMetrics({ statuses, marks, outboxDepth, nowMs }: MetricsSo
     });
   }
 
+  function countsOf(source: OutboxSource): SendCounts {
+    let counts = sends.get(source);
+    if (counts === undefined) {
+      const none = { sent: 0, retry: 0, refused: 0 };
+      counts = { live: { ...none }, bulk: { ...none } };
+      sends.set(source, counts);
+    }
+    return counts;
+  }
+
   cellGauge('dogwatch_cell_streaming', '1 while the watch of the kind is open, else 0', ({ phase }) => (phase === 'streaming' ? 1 : 0));
   cellGauge('dogwatch_known_objects', 'Objects that the watcher remembers', ({ objectCount }) => objectCount);
   cellGauge('dogwatch_unsettled_objects', 'Objects whose status is behind their generation', ({ unsettledCount }) => unsettledCount);
@@ -93,9 +115,25 @@ export function createMetrics({ statuses, marks, outboxDepth, nowMs }: MetricsSo
   new Gauge({
     name: 'dogwatch_outbox_depth',
     help: 'Objects whose message is not known to be in the queue',
+    labelNames: SOURCE,
     registers,
     collect() {
-      this.set(outboxDepth());
+      this.reset();
+      for (const { cluster, type, marks } of sources()) this.set({ cluster, kind: groupKind(type) }, marks.size + marks.inFlightCount);
+    },
+  });
+  new Counter({
+    name: 'dogwatch_sends_total',
+    help: 'Messages by what SQS said: sent, retry (not taken now), refused (never taken)',
+    labelNames: [...SOURCE, 'lane', 'result'],
+    registers,
+    collect() {
+      this.reset();
+      for (const source of sources()) {
+        const labels = { cluster: source.cluster, kind: groupKind(source.type) };
+        // A series that exists from the start lets an alert see its first step.
+        for (const lane of LANES) for (const result of RESULTS) this.inc({ ...labels, lane, result }, countsOf(source)[lane][result]);
+      }
     },
   });
   new Gauge({
@@ -104,37 +142,35 @@ export function createMetrics({ statuses, marks, outboxDepth, nowMs }: MetricsSo
     labelNames: ['name'],
     registers,
     collect() {
-      this.set(
-        { name: QUEUE_NAME },
-        marks.reduce((sum, { size }) => sum + size, 0),
-      );
+      const depth = sources().reduce((sum, { marks }) => sum + marks.size, 0);
+      this.set(QUEUE, depth);
     },
   });
-  new Counter({
+  const adds = new Counter({
     name: 'workqueue_adds_total',
     help: 'Objects that began to wait to be sent',
     labelNames: ['name'],
     registers,
-    collect() {
-      this.reset();
-      this.inc(
-        { name: QUEUE_NAME },
-        marks.reduce((sum, { addCount }) => sum + addCount, 0),
-      );
-    },
   });
-  const sends = new Counter({
-    name: 'dogwatch_sends_total',
-    help: 'Messages by what SQS said: sent, retry (not taken now), refused (never taken)',
-    labelNames: ['result'],
+  const retries = new Counter({
+    name: 'workqueue_retries_total',
+    help: 'Messages that SQS did not take and that wait again',
+    labelNames: ['name'],
     registers,
   });
-  // A series that exists from the start lets an alert see its first step.
-  for (const result of ['sent', 'retry', 'refused'] as const) sends.inc({ result }, 0);
+  for (const counter of [adds, retries]) counter.inc(QUEUE, 0);
 
   return {
     contentType: registry.contentType,
     text: () => registry.metrics(),
-    countSend: (result) => sends.inc({ result }),
+    countAdd: () => adds.inc(QUEUE),
+    countSend(source, lane, result) {
+      countsOf(source)[lane][result] += 1;
+      if (result === 'retry') retries.inc(QUEUE);
+    },
   };
+}
+
+function labelsOf({ cluster, kind, role }: CellStatus) {
+  return { cluster, kind, role };
 }

@@ -2,9 +2,8 @@
  * From an environment to a running watcher and to an exit code: what `dist/watcher.cjs` and `dogwatch watch` do. Everything
  * outside comes in as {@link StartAdapters}, so that a test can run the whole sequence.
  */
-import type { ClusterName } from '../../events/resource.ts';
 import { type Clock, systemClock } from '../adapters/clock.ts';
-import { type ClusterEntry, connectCluster, readClusters } from '../adapters/clusters.ts';
+import { type ClusterEntry, connectCluster, createServerReader, readClusters } from '../adapters/clusters.ts';
 import type { KubernetesClient } from '../adapters/kubernetes/port.ts';
 import type { Queue } from '../adapters/queue-port.ts';
 import { createLog, type Log } from '../adapters/telemetry.ts';
@@ -12,6 +11,8 @@ import { type Environment, readConfig } from '../core/config.ts';
 import { ConfigError } from '../core/errors.ts';
 import { checkReconcilers } from '../core/reconciler.ts';
 import { reconcilers } from '../reconcilers/index.ts';
+import type { ConnectedCluster } from './fleet.ts';
+import type { RegisteredCluster } from './registry-watch.ts';
 import { startWatcher, type WatcherOptions } from './watcher.ts';
 
 /** 0: stopped as asked; 1: ended by a fault of ours; 2: wrong configuration, before anything was started. */
@@ -33,6 +34,8 @@ export interface Host {
 
 export interface StartAdapters {
   readonly readClusters: (reference: string) => readonly ClusterEntry[];
+  /** The API server's address as the entry's kubeconfig has it now; undefined where that cannot be read. */
+  readonly serverOf: (entry: ClusterEntry) => string | undefined;
   readonly connectCluster: (entry: ClusterEntry) => KubernetesClient;
   readonly createQueue: () => Promise<Queue>;
   readonly reconcilers: WatcherOptions['reconcilers'];
@@ -45,11 +48,12 @@ export interface StartAdapters {
 export async function runWatcher(env: Environment, adapters: Partial<StartAdapters> = {}): Promise<WatcherExitCode> {
   const all: StartAdapters = { ...realAdapters(), ...adapters };
   const { host } = all;
-  const clients = new Map<ClusterName, KubernetesClient>();
+  const clusters: ConnectedCluster[] = [];
   let log: Log | undefined;
   try {
     const config = readConfig(env, 'watcher');
-    for (const entry of all.readClusters(config.clusters)) clients.set(entry.name, all.connectCluster(entry));
+    const read = (): RegisteredCluster[] => all.readClusters(config.clusters).map((entry) => ({ entry, server: all.serverOf(entry) }));
+    for (const cluster of read()) clusters.push({ ...cluster, client: all.connectCluster(cluster.entry) });
     const queue = await all.createQueue();
     log = all.createLog();
     const end = Promise.withResolvers<void>();
@@ -63,7 +67,8 @@ export async function runWatcher(env: Environment, adapters: Partial<StartAdapte
     host.onFault(fail);
     const watcher = await startWatcher({
       config,
-      clusters: clients,
+      clusters,
+      registry: { read, connect: all.connectCluster },
       reconcilers: checkReconcilers(all.reconcilers),
       queue,
       clock: all.clock,
@@ -82,13 +87,14 @@ export async function runWatcher(env: Environment, adapters: Partial<StartAdapte
     return 1;
   } finally {
     host.release();
-    for (const client of clients.values()) client.close();
+    for (const { client } of clusters) client.close();
   }
 }
 
 function realAdapters(): StartAdapters {
   return {
     readClusters,
+    serverOf: createServerReader(),
     connectCluster: (entry) => connectCluster(entry),
     // Apart, because the SDK costs more to load than everything else together; a wrong configuration is told without it.
     createQueue: async () => (await import('../adapters/sqs.ts')).createQueue(),

@@ -50,6 +50,7 @@ class StartScene {
     const client = { ...this.cluster.client, close: () => (this.isClosed = true) } as typeof this.cluster.client;
     return runWatcher(environment, {
       readClusters: () => [{ name: this.cluster.name } as ClusterEntry],
+      serverOf: () => undefined,
       connectCluster: () => client,
       createQueue: async () => new FakeQueue(),
       reconcilers: [{ resource: tenants as never, revision: 1 }],
@@ -61,7 +62,10 @@ class StartScene {
   }
 
   async isUp(): Promise<void> {
-    while (this.log.count('watcher started') === 0) await this.clock.settle();
+    while (this.log.count('watcher started') === 0) {
+      assert.deepEqual([this.errors, this.isReleased], [[], false]);
+      await this.clock.settle();
+    }
   }
 }
 

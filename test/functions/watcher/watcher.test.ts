@@ -1,87 +1,23 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
-import { clusterName } from '../../../events/resource.ts';
 import { TransientError } from '../../../functions/core/errors.ts';
-import { DRAIN_MS, startWatcher, type Watcher } from '../../../functions/watcher/watcher.ts';
-import { FakeClock } from '../../fakes/clock.ts';
-import { FakeCluster } from '../../fakes/kubernetes-client.ts';
-import { FakeQueue, RETRY, SENT } from '../../fakes/queue.ts';
-import { COLUMNS, FakeLog, tenants, UPKEEP } from './scene.ts';
+import { DRAIN_MS } from '../../../functions/watcher/watcher.ts';
+import { RETRY, SENT } from '../../fakes/queue.ts';
+import { tenants } from './scene.ts';
+import { projects, queueUrls, stopAll, WatcherScene } from './watcher-scene.ts';
 
-const queueUrls = { live: 'https://sqs.test/live', bulk: 'https://sqs.test/bulk' };
-const projects = { ...tenants, kind: 'Project', plural: 'projects' };
-
-/** Ends every watcher that a test started, also of one that failed: its health server would keep the process alive. */
-const running: WatcherScene[] = [];
-afterEach(async () => {
-  for (const { queue, watcher } of running.splice(0)) {
-    queue.answer = () => SENT;
-    await watcher.stop();
-  }
-});
-
-class WatcherScene {
-  readonly clock = new FakeClock();
-  readonly queue = new FakeQueue();
-  readonly log = new FakeLog();
-  readonly clusters: ReadonlyMap<string, FakeCluster>;
-  watcher!: Watcher;
-
-  constructor(...names: string[]) {
-    this.clusters = new Map(names.map((name) => [name, new FakeCluster({ name, now: () => this.clock.now() })]));
-    for (const cluster of this.clusters.values()) for (const type of [tenants, projects]) cluster.serve(type, COLUMNS);
-  }
-
-  cluster(name: string): FakeCluster {
-    const found = this.clusters.get(name);
-    assert.ok(found !== undefined);
-    return found;
-  }
-
-  async start(kinds = [tenants]): Promise<void> {
-    this.watcher = await startWatcher({
-      config: {
-        queueUrls,
-        httpAddress: { host: '127.0.0.1', port: 0 },
-        watchTimeoutSeconds: 300,
-        watchGraceSeconds: 15,
-        probeSeconds: 300,
-        ...UPKEEP,
-      },
-      clusters: new Map([...this.clusters].map(([name, { client }]) => [clusterName(name), client])),
-      reconcilers: kinds.map((type) => ({ resource: type as never, revision: 1 })),
-      queue: this.queue,
-      clock: this.clock,
-      log: this.log,
-    });
-    running.push(this);
-    await this.clock.settle();
-  }
-
-  sent(): string[] {
-    return this.queue.envelopes().map(({ data }) => `${data.cluster} ${data.kind} ${data.reason} ${data.name}`);
-  }
-
-  async get(path: string): Promise<{ status: number; text: string }> {
-    const { host, port } = this.watcher.address;
-    const answer = await fetch(`http://${host}:${port}${path}`);
-    return { status: answer.status, text: await answer.text() };
-  }
-}
+afterEach(stopAll);
 
 describe('a watcher', () => {
   it('watches every kind in every cluster, each cell alone', async () => {
     const scene = new WatcherScene('east', 'west');
     await scene.start([tenants, projects]);
-    assert.deepEqual(
-      scene.watcher.statuses().map(({ cluster, kind, phase }) => `${cluster} ${kind} ${phase}`),
-      [
-        'east Tenant.platform.example streaming',
-        'east Project.platform.example streaming',
-        'west Tenant.platform.example streaming',
-        'west Project.platform.example streaming',
-      ],
-    );
+    assert.deepEqual(scene.phases(), [
+      'east Tenant.platform.example streaming',
+      'east Project.platform.example streaming',
+      'west Tenant.platform.example streaming',
+      'west Project.platform.example streaming',
+    ]);
     scene.cluster('west').create(projects, { name: 'p' });
     scene.cluster('east').create(tenants, { name: 'p' });
     await scene.clock.settle();
@@ -139,6 +75,7 @@ describe('a watcher', () => {
     await scene.clock.settle();
     const { text } = await scene.get('/metrics');
     const cell = '{cluster="east",kind="Tenant.platform.example",role="primary"}';
+    const sends = 'dogwatch_sends_total{cluster="east",kind="Tenant.platform.example"';
     for (const line of [
       `dogwatch_cell_streaming${cell} 1`,
       `dogwatch_known_objects${cell} 2`,
@@ -147,12 +84,14 @@ describe('a watcher', () => {
       `dogwatch_last_event_age_seconds${cell} 0`,
       `dogwatch_relists_total${cell} 1`,
       `dogwatch_reconnects_total${cell} 1`,
-      'dogwatch_outbox_depth 1',
-      'dogwatch_sends_total{result="sent"} 1',
-      'dogwatch_sends_total{result="retry"} 1',
-      'dogwatch_sends_total{result="refused"} 0',
+      'dogwatch_outbox_depth{cluster="east",kind="Tenant.platform.example"} 1',
+      `${sends},lane="bulk",result="sent"} 1`,
+      `${sends},lane="live",result="sent"} 0`,
+      `${sends},lane="live",result="retry"} 1`,
+      `${sends},lane="live",result="refused"} 0`,
       'workqueue_depth{name="outbox"} 1',
       'workqueue_adds_total{name="outbox"} 2',
+      'workqueue_retries_total{name="outbox"} 1',
     ]) {
       assert.ok(text.split('\n').includes(line), `${line} in\n${text.replaceAll(/^(#|process_|nodejs_).*\n/gm, '')}`);
     }
