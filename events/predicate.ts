@@ -20,7 +20,8 @@ import { compareResourceVersions } from './resource-version.ts';
  * - `stalled`: given up for this generation; its dead letter is the record
  * - `deleting`: being deleted, and either its message was sent or nothing of ours is left to do
  */
-export type SkipReason = 'settled' | 'not-changed' | 'same-generation' | 'older' | 'paused' | 'stalled' | 'deleting';
+export const SKIP_REASONS = ['settled', 'not-changed', 'same-generation', 'older', 'paused', 'stalled', 'deleting'] as const;
+export type SkipReason = (typeof SKIP_REASONS)[number];
 
 export type Verdict =
   | { readonly kind: 'pass'; readonly reason: Reason; readonly mustRun: boolean; readonly lane: Lane }

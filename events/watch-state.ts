@@ -121,7 +121,9 @@ export function stepWatch(state: WatchState, input: WatchInput, context: WatchCo
   }
 }
 
-export type WatchPhase = 'listing' | 'streaming' | 'recovering' | 'failing' | 'stopped';
+/** How a cell is, for people. */
+export const WATCH_PHASES = ['listing', 'streaming', 'recovering', 'failing', 'stopped'] as const;
+export type WatchPhase = (typeof WATCH_PHASES)[number];
 
 /** The state in the words of the health page. `failing` from the second failure in a row, or where somebody has to act. */
 export function phaseOf(state: WatchState): WatchPhase {

@@ -6,7 +6,6 @@ import { join, resolve } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { REASONS } from '../events/envelope.ts';
-import { CHILD_SKIP_REASONS } from '../events/known-children.ts';
 import { clusterName } from '../events/resource.ts';
 import { crdYaml } from '../functions/cli/crds.ts';
 import { checkPlan } from '../functions/core/plan.ts';
@@ -14,7 +13,6 @@ import type { Reconciler } from '../functions/core/reconciler.ts';
 import { parseObject } from '../functions/core/resource-definition.ts';
 import { VARIABLES } from '../functions/core/settings.ts';
 import { reconcilers } from '../functions/reconcilers/index.ts';
-import { OWNER_SKIP_REASONS } from '../functions/watcher/owners.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const text = (path: string): string => readFileSync(join(root, path), 'utf8');
@@ -35,11 +33,6 @@ describe('ARCHITECTURE.md', () => {
   it('names every reason of a message', () => {
     const page = text('ARCHITECTURE.md');
     for (const reason of Object.keys(REASONS)) assert.ok(page.includes(`\`${reason}\``), reason);
-  });
-
-  it('names every reason for which a change of a child wakes nobody', () => {
-    const page = text('ARCHITECTURE.md');
-    for (const reason of [...CHILD_SKIP_REASONS, ...OWNER_SKIP_REASONS]) assert.ok(page.includes(`\`${reason}\``), reason);
   });
 
   it('names only files that exist', () => {
