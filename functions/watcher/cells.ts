@@ -69,13 +69,10 @@ export function createClusterCells(options: ClusterCellsOptions): ClusterCells {
   };
 }
 
-/** Each kind once, in the order of the reconcilers. Of several versions the first: they show the same objects. */
+/** Each kind once, in the order of the reconcilers. Of several versions one is enough: they show the same objects. */
 function ownedKinds(reconcilers: readonly WatchedReconciler[]): readonly OwnedKind[] {
-  const kinds = new Map<string, OwnedKind>();
-  for (const kind of reconcilers.flatMap(({ owns = [] }) => owns)) {
-    if (!kinds.has(groupKind(kind))) kinds.set(groupKind(kind), kind);
-  }
-  return [...kinds.values()];
+  const kinds = reconcilers.flatMap(({ owns = [] }) => owns);
+  return [...new Map(kinds.map((kind) => [groupKind(kind), kind])).values()];
 }
 
 function ownersOf(type: OwnedKind, primaries: readonly Primary[]) {

@@ -75,9 +75,8 @@ export class ChildObserver implements CellObserver {
   /** A list compares no versions, and one comes before the next frame. */
   forgetPositions(): void {}
 
-  distrust(): void {
-    this.#known.abandonList();
-  }
+  /** What was not passed on was not remembered either. */
+  distrust(): void {}
 
   page(page: ListPage): void {
     this.#definitions = page.columns;

@@ -130,6 +130,11 @@ describe('a page that is too large to be read', () => {
     await scene.clock.advance(2_000);
     assert.deepEqual(limits().slice(5), [125, 125, 125]);
     assert.deepEqual([scene.sent(), scene.cell.status().objectCount, scene.log.count('watch failing')], [[], 300, 0]);
+    const smaller = scene.log.lines.filter(({ message }) => message.startsWith('a page of the list was too large'));
+    assert.deepEqual(
+      smaller.map(({ fields }) => fields['pageSize']),
+      [250, 125],
+    );
     await scene.stop();
   });
 
