@@ -37,7 +37,7 @@ export class BulkPace implements Pace {
     for (const source of sources) {
       const takableMs = source.marks.nextAtMs('bulk');
       if (takableMs !== undefined) isWaiting ||= takableMs <= nowMs;
-      else if (source.hasListed?.()) this.#pastStart.add(source);
+      else if (source.hasListed()) this.#pastStart.add(source);
     }
     if (isWaiting) this.#level.refresh(nowMs, signal);
   }

@@ -28,8 +28,8 @@ export interface OutboxSource {
   readonly cluster: ClusterName;
   readonly type: ResourceType;
   readonly marks: DirtyMarks;
-  /** Whether the cell has listed its kind once. Left out: no, and its repairs go at the pace of a start for ever. */
-  readonly hasListed?: () => boolean;
+  /** Whether its cell has listed the kind once: until then, and until what it found is sent, repairs go at the pace of a start. */
+  readonly hasListed: () => boolean;
 }
 
 export interface OutboxOptions {
