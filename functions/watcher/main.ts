@@ -7,6 +7,8 @@ import { runWatcher } from './start.ts';
 // flags of a container, so that it holds wherever the watcher runs.
 setFlagsFromString('--optimize-for-size');
 
+// Whoever read our output is gone: an error of it, told there, would be the next one.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => process.exit(1));
 // Left by exit and not by running out of work: a call that hangs must not keep a stopped watcher alive.
 runWatcher(process.env).then((code) => process.exit(code), fail);
 
