@@ -56,7 +56,8 @@ export async function runFunction(config: ReconcileConfig, env: Environment, opt
     timeoutMs: options.timeoutSeconds * 1000,
     region: await client.config.region(),
     credentials: () => credentialsOf(client),
-    env: functionEnvironment(config, env),
+    // An author wants to read where an exception came from; on Lambda the maps would cost every cold start.
+    env: { ...functionEnvironment(config, env), NODE_OPTIONS: '--enable-source-maps' },
     log: (line) => process.stdout.write(`${line}\n`),
   });
   const { stop, dispose } = stopOnSignals(() => log.info('stopping: finishing what was received; a second signal ends at once'));
@@ -80,9 +81,10 @@ export async function runFunction(config: ReconcileConfig, env: Environment, opt
   }
 }
 
+/** The folder and not the zip, which has no source maps. */
 async function buildArtifact(): Promise<string> {
   await build({ quiet: true });
-  return resolve(import.meta.dirname, '../../dist/reconcile.zip');
+  return resolve(import.meta.dirname, '../../dist');
 }
 
 /** What is the function's own, with the registry's path made absolute: the function runs in its own folder. */

@@ -46,6 +46,14 @@ describe('build', () => {
     for (const name of names) assert.ok(sourcesOf(name).some((source) => source.endsWith('.ts')));
   });
 
+  it('lets Node say by the maps beside them which line of which source an error comes from', async () => {
+    const reconcilers = reconcilersFile('failing.ts', "function whereItFails(): never {\n  throw new Error('x');\n}\nwhereItFails();");
+    const mapped = join(folder, 'mapped');
+    await build({ reconcilers, out: mapped, quiet: true });
+    const load = run(process.execPath, ['--enable-source-maps', join(mapped, 'reconcile.cjs')]);
+    await assert.rejects(load, ({ stderr }: { stderr: string }) => /at whereItFails \(.*failing\.ts:3:\d+\)/.test(stderr));
+  });
+
   it('keeps the function under its limit', () => {
     const bytes = result.files.find(({ name }) => name === 'reconcile.cjs')?.bytes ?? Number.POSITIVE_INFINITY;
     assert.ok(bytes <= RECONCILE_MAX_BYTES, `${bytes}`);
