@@ -56,7 +56,6 @@ export class Fleet {
   /** Of cells that were told to stop. */
   readonly #endings = new Set<Promise<void>>();
   readonly #fault = Promise.withResolvers<never>();
-  #isStopped = false;
 
   constructor(options: FleetOptions) {
     this.#options = options;
@@ -101,7 +100,6 @@ export class Fleet {
    * and its calls end by themselves. Where a cluster cannot be connected, the others go on; the next call tries again.
    */
   apply(clusters: readonly RegisteredCluster[]): void {
-    if (this.#isStopped) return;
     const names = new Set(clusters.map(({ entry }) => entry.name));
     for (const [name, member] of this.#members) {
       if (names.has(name)) continue;
@@ -112,9 +110,8 @@ export class Fleet {
     for (const cluster of clusters) this.#put(cluster);
   }
 
-  /** Ends all reading; resolves when nothing is under way. What is dirty stays with the outbox. Nothing is applied any more. */
+  /** Ends all reading; resolves when nothing is under way. What is dirty stays with the outbox. Apply nothing any more. */
   async stop(): Promise<void> {
-    this.#isStopped = true;
     for (const member of this.#members.values()) if (member.kind === 'running') this.#end(member);
     await Promise.all(this.#endings);
   }

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { ConfigError } from '../../../functions/core/errors.ts';
+import { Fleet } from '../../../functions/watcher/fleet.ts';
 import { CONFIRM_MS, READ_MS, type RegisteredCluster } from '../../../functions/watcher/registry-watch.ts';
+import { FakeClock } from '../../fakes/clock.ts';
+import { FakeCluster } from '../../fakes/kubernetes-client.ts';
 import { RETRY, SENT } from '../../fakes/queue.ts';
-import { tenants } from './scene.ts';
+import { FakeLog, tenants } from './scene.ts';
 import { projects, stopAll, WatcherScene } from './watcher-scene.ts';
 
 afterEach(stopAll);
@@ -120,11 +123,13 @@ describe('a fleet', () => {
     scene.registered = [east, { ...west, server: undefined }];
     await scene.start();
     const before = [streamOf(scene, 'east'), streamOf(scene, 'west')];
+    const moved = { ...west, entry: { ...west.entry, where: 'clusters.yml: clusters[0] (west)' } };
+    const unread = { ...west, server: undefined };
     for (const registered of [
-      [west, east],
+      [moved, east],
       [{ ...east, server: undefined }, west],
-      [east, { ...west, server: undefined }],
       [east, west],
+      [east, unread],
     ]) {
       await register(scene, ...registered);
       await scene.clock.advance(READ_MS);
@@ -270,6 +275,44 @@ describe('a cluster whose kubeconfig is wrong at run time', () => {
     await register(scene, east, scene.addCluster('west'));
     await register(scene, east);
     assert.deepEqual(scene.phases(), ['east Tenant.platform.example streaming']);
+  });
+});
+
+describe('a fleet with a fault of ours in a cell', () => {
+  it('ends the watcher', async () => {
+    const scene = new WatcherScene('east', 'west');
+    await scene.start();
+    const ended = assert.rejects(scene.watcher.done, /no dice/);
+    scene.clock.random = () => {
+      throw new RangeError('no dice');
+    };
+    scene.cluster('west').restart();
+    await ended;
+  });
+
+  it('tells of it also where the cluster has left by then, and waits for it when it stops', async () => {
+    const ending = Promise.withResolvers<void>();
+    const { entry, server } = new WatcherScene('east').registered[0] as RegisteredCluster;
+    const cell = { run: () => ending.promise, status: () => assert.fail('not asked') };
+    const fleet = new Fleet({
+      connect: () => assert.fail('not asked'),
+      createCells: () => ({ cells: [cell], sources: [] }),
+      kinds: [],
+      outbox: { add: () => undefined, remove: () => undefined },
+      clock: new FakeClock(),
+      log: new FakeLog(),
+    });
+    fleet.start({ entry, server, client: new FakeCluster().client });
+    fleet.apply([]);
+    let isStopped = false;
+    const stopping = fleet.stop().then(() => {
+      isStopped = true;
+    });
+    await new FakeClock().settle();
+    assert.equal(isStopped, false);
+    ending.reject(new RangeError('a bug of ours'));
+    await assert.rejects(fleet.fault, /a bug of ours/);
+    await stopping;
   });
 });
 

@@ -3,6 +3,7 @@ import { EventEmitter } from 'node:events';
 import { afterEach, describe, it } from 'node:test';
 import type { ClusterEntry } from '../../../functions/adapters/clusters.ts';
 import { ConfigError } from '../../../functions/core/errors.ts';
+import { CONFIRM_MS, READ_MS } from '../../../functions/watcher/registry-watch.ts';
 import { type Host, processHost, runWatcher, type StartAdapters } from '../../../functions/watcher/start.ts';
 import { FakeClock } from '../../fakes/clock.ts';
 import { FakeCluster } from '../../fakes/kubernetes-client.ts';
@@ -109,6 +110,18 @@ describe('runWatcher', () => {
     assert.match(scene.errors[0] ?? '', /DOGWATCH_HTTP_ADDRESS/);
     first.stop();
     await running;
+  });
+
+  it('follows where the kubeconfigs lead while it runs', async () => {
+    const scene = new StartScene();
+    let server = 'https://one';
+    const code = scene.run(env, { serverOf: () => server });
+    await scene.isUp();
+    server = 'https://two';
+    await scene.clock.advance(READ_MS + CONFIRM_MS);
+    assert.equal(scene.log.count('cluster is reached in another way; it is watched anew'), 1);
+    scene.stop();
+    assert.equal(await code, 0);
   });
 
   it('is 1 after an error that nothing caught, which is logged and what is dirty sent', async () => {

@@ -73,6 +73,10 @@ describe('a watcher', () => {
     scene.queue.answer = () => RETRY;
     scene.cluster('east').create(tenants, { name: 'b' });
     await scene.clock.settle();
+    scene.cluster('east').edit(tenants, { name: 'b' }, (draft) => {
+      draft['spec'] = { size: 2 };
+    });
+    await scene.clock.settle();
     const { text } = await scene.get('/metrics');
     const cell = '{cluster="east",kind="Tenant.platform.example",role="primary"}';
     const sends = 'dogwatch_sends_total{cluster="east",kind="Tenant.platform.example"';
