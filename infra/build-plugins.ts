@@ -30,8 +30,33 @@ export const leaveOutUnusedClients: Plugin = {
   },
 };
 
+/** What zod's schemas take from its maker of JSON schemas, each in a method that nothing in a bundle calls. */
+const JSON_SCHEMA_NAMES = [
+  'createStandardJSONSchemaMethod',
+  'createToJSONSchemaMethod',
+  'extractDefs',
+  'finalize',
+  'handleUnrepresentable',
+  'initializeContext',
+  'processSchema',
+];
+
+/** Replaces zod's maker of JSON schemas: CRDs are made on the command line, which is not bundled, and never in a function. */
+export const leaveOutJsonSchemas: Plugin = {
+  name: 'leave-out-json-schemas',
+  setup(build) {
+    build.onLoad({ filter: /[\\/]zod[\\/]v4[\\/]core[\\/]to-json-schema\.js$/ }, () => ({
+      contents: throwing('zod makes no JSON schemas in this bundle; make them on the command line', JSON_SCHEMA_NAMES),
+    }));
+  },
+};
+
 function throwingModule(name: string, exported: readonly string[]): string {
-  const text = `${name} is not part of this bundle: the kubeconfig wants OIDC, a legacy auth provider or a proxy; use a token, a client certificate or an exec plugin`;
+  const why = 'the kubeconfig wants OIDC, a legacy auth provider or a proxy; use a token, a client certificate or an exec plugin';
+  return throwing(`${name} is not part of this bundle: ${why}`, exported);
+}
+
+function throwing(text: string, exported: readonly string[]): string {
   return [
     // A function expression: what replaces a class has to be constructible.
     `const fail = function () { throw new Error(${JSON.stringify(text)}); };`,

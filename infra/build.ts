@@ -12,7 +12,7 @@ import { gzipSync } from 'node:zlib';
 import { type BuildFailure, build as esbuild, formatMessages, type Metafile, type Plugin } from 'esbuild';
 import { zipSync } from 'fflate';
 import { ConfigError } from '../functions/core/errors.ts';
-import { keepOutGeneratedClient, leaveOutUnusedClients, loadFromFileBeside, replaceModule } from './build-plugins.ts';
+import { keepOutGeneratedClient, leaveOutJsonSchemas, leaveOutUnusedClients, loadFromFileBeside, replaceModule } from './build-plugins.ts';
 
 /** Bytes of dist/reconcile.cjs above which the build fails: every cold start loads it. */
 export const RECONCILE_MAX_BYTES = 300_000;
@@ -60,7 +60,13 @@ export interface BuildResult {
  */
 export async function build(options: BuildOptions = {}): Promise<BuildResult> {
   const out = resolve(options.out ?? join(ROOT, 'dist'));
-  const plugins = [leaveOutUnusedClients, keepOutGeneratedClient, loadFromFileBeside(SQS, 'sqs.cjs'), ...reconcilersPlugin(options)];
+  const plugins = [
+    leaveOutUnusedClients,
+    leaveOutJsonSchemas,
+    keepOutGeneratedClient,
+    loadFromFileBeside(SQS, 'sqs.cjs'),
+    ...reconcilersPlugin(options),
+  ];
   const files = new Map<string, Uint8Array>();
   await Promise.all(
     Object.entries(ENTRIES).map(async ([name, entry]) => {
