@@ -10,7 +10,7 @@ describe('API requests of the function', () => {
   let system: System;
 
   before(async () => {
-    system = await startSystem();
+    system = await startSystem({ env: { DOGWATCH_HOLD_MAX_SECONDS: '1' } });
     await createTenant(system.api, 'cost', { members: ['a@acme.example', 'b@acme.example'] });
     await settled(system.api, 'cost');
     await system.drained();
