@@ -18,6 +18,8 @@ export interface System {
   readonly lab: Lab;
   /** The first cluster's API as its admin. */
   readonly api: Api;
+  /** The API of any cluster of the system, as its admin. */
+  apiOf(cluster: string): Api;
   readonly watcher: RunningProcess;
   readonly functionHost: RunningProcess;
   startWatcher(): Promise<RunningProcess>;
@@ -26,6 +28,8 @@ export interface System {
   kubectl(words: readonly string[], input?: string): Promise<string>;
   /** A metric of the running watcher, summed over its labels; 0 where it has none yet. */
   metric(name: string, labels?: string): Promise<number>;
+  /** Body of /metrics. */
+  metrics(): Promise<string>;
   /** Body of /readyz. */
   readyz(): Promise<string>;
   /** Changes the environment of what is started from now on. */
@@ -73,7 +77,12 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
   const envOf = (user: string): Record<string, string> => ({ ...lab.envFor(user), ...settings });
   const plane = lab.clusters.get(clusters[0] ?? '');
   if (plane === undefined) throw new Error('a system needs a cluster');
-  const api = connectApi(plane);
+  const apis = new Map([...lab.clusters].map(([name, one]) => [name, connectApi(one)]));
+  const apiOf = (cluster: string): Api => {
+    const found = apis.get(cluster);
+    if (found === undefined) throw new Error(`the system has no cluster ${cluster}`);
+    return found;
+  };
   const running: RunningProcess[] = [];
   let watcher: RunningProcess | undefined;
   let functionHost: RunningProcess | undefined;
@@ -81,7 +90,8 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
 
   const system: System = {
     lab,
-    api,
+    api: apiOf(plane.name),
+    apiOf,
     get watcher() {
       if (watcher === undefined) throw new Error('the watcher was not started');
       return watcher;
@@ -110,9 +120,11 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
       return done.stdout;
     },
     async metric(name, labels = '') {
-      const text = await (await fetch(`${httpUrl}/metrics`)).text();
-      const lines = text.split('\n').filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
+      const lines = (await system.metrics()).split('\n').filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
       return lines.filter((line) => line.includes(labels)).reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+    },
+    async metrics() {
+      return (await fetch(`${httpUrl}/metrics`)).text();
     },
     async readyz() {
       return (await fetch(`${httpUrl}/readyz`)).text();
@@ -134,7 +146,7 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     },
     async stop() {
       await Promise.all(running.map((one) => one.stop()));
-      api.close();
+      for (const api of apis.values()) api.close();
       await lab.stop();
       rmSync(dist, { recursive: true, force: true });
     },
