@@ -46,11 +46,21 @@ export async function readObject(context: RunContext): Promise<ReadAnswer> {
   const { run, reconciler, client } = context;
   const known = run.redelivered ? undefined : run.data.resourceVersion;
   let asked = known;
-  const object = await readNotOlderThan(context, known, (resourceVersion) => {
+  const object = await readNotOlderThan(context, known, async (resourceVersion) => {
     asked = resourceVersion;
-    return client.get(reconciler.resource, run.key, { resourceVersion });
+    try {
+      return await client.get(reconciler.resource, run.key, { resourceVersion });
+    } catch (error) {
+      // A CRD that is removed takes every object with it: their deletions are true, and nobody has to wait for the kind to come back.
+      if (isNotServed(error) && run.data.reason === 'deleted') return undefined;
+      throw error;
+    }
   });
   return { object, isPositionLost: asked !== known };
+}
+
+function isNotServed(error: unknown): boolean {
+  return error instanceof TransientError && error.code === 'not-served';
 }
 
 function isBehind(error: unknown): error is TransientError {

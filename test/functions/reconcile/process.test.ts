@@ -231,6 +231,13 @@ describe('reading', () => {
     assert.deepEqual(asked, [true, true, false]);
   });
 
+  it('takes a deletion for true where the kind is not served any more: the CRD went and took the object with it', async () => {
+    const harness = await settled();
+    harness.east.unserve(widgets);
+    assert.equal((await harness.deliver({ reason: 'deleted' }))['branch'], 'gone');
+    assert.equal((await harness.deliver({ reason: 'generation-changed' }))['branch'], 'unknown-target');
+  });
+
   it('reads on where the position was lost with a restore of etcd', async () => {
     const harness = await settled();
     assert.equal((await harness.deliver({ resourceVersion: '999999999999999999' }))['branch'], 'settled');
