@@ -1,0 +1,74 @@
+/**
+ * `npm run bench`: what the watcher costs. Exit code 1 where it takes more memory than it may.
+ *
+ * `--quick`: a tenth of the objects, less time. `--only NAME`: one of the scenarios; may be given more than once. `--flag FLAG`:
+ * a flag of Node for the watcher in place of those of its container; may be given more than once.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { build } from '../../infra/build.ts';
+import { measureForms } from './forms.ts';
+import { tableOf } from './report-table.ts';
+import { type MemoryStep, measureReal, measureScripted } from './watcher-memory.ts';
+
+type ScenarioName = 'scripted' | 'children' | 'real' | 'forms';
+
+interface Scenario {
+  readonly objects: number;
+  /** MB that the watcher may have resident at any time, the second list included. */
+  readonly maxMb?: number;
+}
+
+/** In the order in which they run. Of `children` three objects in four are children. */
+const FULL: Readonly<Record<ScenarioName, Scenario>> = {
+  scripted: { objects: 100_000, maxMb: 160 },
+  children: { objects: 100_000, maxMb: 160 },
+  real: { objects: 10_000, maxMb: 100 },
+  forms: { objects: 20_000 },
+};
+/** Without any object the watcher has some 75 MB, of which Node's own file is more than half. */
+const QUICK: typeof FULL = {
+  scripted: { objects: 10_000, maxMb: 110 },
+  children: { objects: 10_000, maxMb: 110 },
+  real: { objects: 1_000, maxMb: 100 },
+  forms: { objects: 5_000 },
+};
+
+const { values } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    only: { type: 'string', multiple: true },
+    flag: { type: 'string', multiple: true },
+  },
+});
+const scenarios = Object.entries(values.quick ? QUICK : FULL).filter(([name]) => values.only?.includes(name) ?? true);
+if (scenarios.length === 0) throw new Error(`no scenario of that name; there are: ${Object.keys(FULL).join(', ')}`);
+
+const dist = mkdtempSync(join(tmpdir(), 'dogwatch-bench-dist-'));
+process.once('exit', () => rmSync(dist, { recursive: true, force: true }));
+await build({ out: dist, quiet: true });
+for (const [name, scenario] of scenarios) {
+  if (name === 'forms') console.log(`\n${await measureForms(scenario.objects)}`);
+  else report(name, scenario, await measure(name, scenario.objects));
+}
+
+function measure(name: string, objects: number): Promise<MemoryStep[]> {
+  const options = { dist, objects, churnSeconds: values.quick ? 5 : 30, flags: values.flag };
+  return name === 'real'
+    ? measureReal({ ...options, restart: !values.quick })
+    : measureScripted({ ...options, children: name === 'children' });
+}
+
+function report(name: string, { objects, maxMb = Number.POSITIVE_INFINITY }: Scenario, steps: readonly MemoryStep[]): void {
+  const head = [`${name}, ${objects}`, 'seconds', 'peak MB', 'resident MB', 'heap MB', 'CPU s', 'messages'];
+  const rows = steps.map(({ step, seconds, memory: { peak, resident, heap }, cpuSeconds, sent }) => {
+    return [`after ${step}`, seconds, peak, resident, heap, cpuSeconds, sent];
+  });
+  console.log(`\n${tableOf([head, ...rows])}`);
+  const peak = Math.max(...steps.map(({ memory }) => memory.peak));
+  if (peak <= maxMb) return;
+  console.error(`bench: ${name} with ${objects} objects took ${peak.toFixed(1)} MB; at most ${maxMb} are allowed`);
+  process.exitCode = 1;
+}
