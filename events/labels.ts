@@ -1,4 +1,5 @@
 /** Names that Dogwatch puts on objects. The prefix `dogwatch.dev/` is reserved: a Plan may not set anything under it. */
+import { isDnsSubdomain } from './resource.ts';
 
 export const RESERVED_PREFIX = 'dogwatch.dev/';
 
@@ -13,3 +14,17 @@ export const PAUSED_ANNOTATION = 'dogwatch.dev/paused';
 
 /** Field manager of every apply: what the API server calls us in managedFields. */
 export const FIELD_MANAGER = 'dogwatch';
+
+const QUALIFIED_NAME = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
+const LABEL_VALUE = /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
+
+/** True for a key of a label or an annotation: a name of at most 63 characters, with or without a domain and a slash before it. */
+export function isQualifiedName(key: string): boolean {
+  const slash = key.indexOf('/');
+  return QUALIFIED_NAME.test(key.slice(slash + 1)) && (slash < 0 || isDnsSubdomain(key.slice(0, slash)));
+}
+
+/** True for the value of a label: empty, or at most 63 characters of the few that are allowed. */
+export function isLabelValue(value: string): boolean {
+  return LABEL_VALUE.test(value);
+}

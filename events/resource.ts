@@ -35,6 +35,14 @@ export interface ResourceKey extends ObjectAddress {
 
 const DNS_LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
+const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+const SUBDOMAIN_MAX = 253;
+
+/** True for a DNS subdomain of RFC 1123 as Kubernetes has it: lower-case labels with dots between, at most 253 characters. */
+export function isDnsSubdomain(text: string): boolean {
+  return text.length <= SUBDOMAIN_MAX && SUBDOMAIN.test(text);
+}
+
 /** True for a DNS label: lower case letters, digits and inner hyphens, 1 to 63 characters. */
 export function isDnsLabel(text: string): boolean {
   return DNS_LABEL.test(text);

@@ -1,9 +1,9 @@
 /** One child of a Plan, checked for its form: kind, place, name, labels, and that it is plain JSON. */
 import { byteSize } from '../../events/envelope.ts';
-import { RESERVED_PREFIX } from '../../events/labels.ts';
+import { isLabelValue, isQualifiedName, RESERVED_PREFIX } from '../../events/labels.ts';
 import { apiVersionOf, groupKind, isDnsLabel, type ResourceType } from '../../events/resource.ts';
 import { cutText } from './errors.ts';
-import { isLabelValue, isQualifiedName, nameProblem } from './object-names.ts';
+import { nameProblem } from './object-names.ts';
 import { isJsonObject, toPlainJson } from './plain-json.ts';
 import type { PlannedObject } from './reconciler.ts';
 

@@ -3,10 +3,9 @@
  * what a Plan says, and the CustomResourceDefinition (`custom-resource-definition.ts`).
  */
 import * as z from 'zod';
-import { isDnsLabel, type ResourceType } from '../../events/resource.ts';
+import { isDnsLabel, isDnsSubdomain, type ResourceType } from '../../events/resource.ts';
 import { ConfigError, cutText, TerminalError } from './errors.ts';
 import { deepFreeze } from './frozen.ts';
-import { isDnsSubdomain } from './object-names.ts';
 import { isJsonObject } from './plain-json.ts';
 import type { CustomObject, KubernetesObject } from './reconciler.ts';
 

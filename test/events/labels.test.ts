@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { OWNER_LABEL, OWNER_REF_ANNOTATION, PAUSED_ANNOTATION, RESERVED_PREFIX } from '../../events/labels.ts';
+import {
+  isLabelValue,
+  isQualifiedName,
+  OWNER_LABEL,
+  OWNER_REF_ANNOTATION,
+  PAUSED_ANNOTATION,
+  RESERVED_PREFIX,
+} from '../../events/labels.ts';
 
 describe('names that Dogwatch puts on objects', () => {
   // They are in every cluster that Dogwatch ever ran in: another spelling would disown all children and resume all pauses.
@@ -20,4 +27,31 @@ describe('names that Dogwatch puts on objects', () => {
       assert.match(name, /^[a-z0-9.-]{1,253}\/[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/);
     }
   });
+});
+
+describe('isQualifiedName', () => {
+  const rows: [string, boolean][] = [
+    ['app', true],
+    ['app.kubernetes.io/name', true],
+    ['A_b.c-9', true],
+    ['a'.repeat(64), false],
+    ['/name', false],
+    ['Domain.io/name', false],
+    ['a/b/c', false],
+    ['', false],
+    ['-a', false],
+  ];
+  for (const [key, expected] of rows) it(`${key.slice(0, 24)} is ${expected}`, () => assert.equal(isQualifiedName(key), expected));
+});
+
+describe('isLabelValue', () => {
+  const rows: [string, boolean][] = [
+    ['', true],
+    ['A.b_c-9', true],
+    ['a'.repeat(63), true],
+    ['a'.repeat(64), false],
+    ['a@b', false],
+    ['a-', false],
+  ];
+  for (const [value, expected] of rows) it(`${value.slice(0, 9)} is ${expected}`, () => assert.equal(isLabelValue(value), expected));
 });

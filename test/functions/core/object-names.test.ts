@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { isLabelValue, isQualifiedName, nameProblem } from '../../../functions/core/object-names.ts';
+import { nameProblem } from '../../../functions/core/object-names.ts';
 
 const configMap = { group: '', kind: 'ConfigMap' };
 const namespace = { group: '', kind: 'Namespace' };
@@ -32,31 +32,4 @@ describe('nameProblem', () => {
       assert.equal(nameProblem(type, name) === undefined, isValid);
     });
   }
-});
-
-describe('isQualifiedName', () => {
-  const rows: [string, boolean][] = [
-    ['app', true],
-    ['app.kubernetes.io/name', true],
-    ['A_b.c-9', true],
-    ['a'.repeat(64), false],
-    ['/name', false],
-    ['Domain.io/name', false],
-    ['a/b/c', false],
-    ['', false],
-    ['-a', false],
-  ];
-  for (const [key, expected] of rows) it(`${key.slice(0, 24)} is ${expected}`, () => assert.equal(isQualifiedName(key), expected));
-});
-
-describe('isLabelValue', () => {
-  const rows: [string, boolean][] = [
-    ['', true],
-    ['A.b_c-9', true],
-    ['a'.repeat(63), true],
-    ['a'.repeat(64), false],
-    ['a@b', false],
-    ['a-', false],
-  ];
-  for (const [value, expected] of rows) it(`${value.slice(0, 9)} is ${expected}`, () => assert.equal(isLabelValue(value), expected));
 });
