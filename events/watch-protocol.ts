@@ -1,4 +1,5 @@
 /** What the watch state machine of watch-state.ts takes and gives: its states, inputs and effects. Data only. */
+import type { History } from './witness.ts';
 
 /** Why something failed: the code of the adapter's error, or one of our own. */
 export interface WatchFailure {
@@ -57,7 +58,7 @@ export type WatchState = { readonly memory: WatchMemory } & (
  * - `frame`: an event or bookmark was handled; its resourceVersion
  * - `ended`: the stream ended cleanly
  * - `failed`: whatever was under way, save for a probe; code `expired` is a 410
- * - `probed`: the probe sent for `position` found the kind at `resourceVersion`
+ * - `probed`: the probe sent for `position` found the kind at `resourceVersion`, and what it saw of the history that we know
  */
 export type WatchInput =
   | { readonly kind: 'described' }
@@ -67,7 +68,7 @@ export type WatchInput =
   | { readonly kind: 'frame'; readonly resourceVersion: string }
   | { readonly kind: 'ended' }
   | { readonly kind: 'failed'; readonly failure: WatchFailure }
-  | { readonly kind: 'probed'; readonly position: string; readonly resourceVersion: string }
+  | { readonly kind: 'probed'; readonly position: string; readonly resourceVersion: string; readonly history: History }
   | { readonly kind: 'probe-failed'; readonly failure: WatchFailure }
   | { readonly kind: 'timer' }
   | { readonly kind: 'stop' };

@@ -11,7 +11,7 @@
  *     opening     a watch from `position` was asked for, its headers have not come
  *     streaming   the watch is open. A timer runs for the quiet probe; `isProbing` while that probe is under way
  *     waiting     nothing is under way but a timer; `next` says what it starts
- *     probing     a consistent LIST ?limit=1 is under way to see whether the history still contains `position`
+ *     probing     a consistent LIST of one object is under way to see whether the history still contains `position`
  *     stopped     nothing is under way and nothing will be
  *
  *     start ──> describing ──described──> listing ──last page──> opening ──opened──> streaming
@@ -23,7 +23,7 @@
  *                                   timer │    │ failed
  *                                         v    │
  *                                        probing ──position reached──> opening
- *                                           └──list lower than position: describing
+ *                                           └──another history, or unsure: describing
  *
  * What moves it:
  * - The end of a stream is normal: reconnect at once from the same position, without a list. A stream that lived under a
@@ -34,7 +34,8 @@
  * - A failure waits (decorrelated jitter), then probes, then resumes. Where the position can no longer be trusted (the kind
  *   is not served, a frame was unreadable or could not be handled, the server refuses the request as such) it lists instead.
  * - A watch from a position that the server has not reached is silent for ever. After an etcd restore every position is
- *   such, so that a probe whose list is lower than the position forgets the position and lists. On an open stream the probe
+ *   such at first, so that a probe whose list is lower than the position forgets the position and lists. So does one that finds
+ *   another history above it (see witness.ts); one that is unsure lists without forgetting. On an open stream the probe
  *   is sent once nothing was heard for `probeSeconds`, counted across reconnects. A failed one counts as a failure of the
  *   stream, except when the server is only busy.
  * - The backoff grows with every wait and is forgotten only when streams have followed one another for 30 s without trouble:
@@ -43,7 +44,7 @@
  * An input that a state does not wait for changes nothing: it is the late echo of something already given up.
  */
 import { compareResourceVersions, newestResourceVersion } from './resource-version.ts';
-import { afterLife, BACKOFF_CAP_MS, BLOCKED, nextBackoffMs } from './watch-backoff.ts';
+import { afterLife, BACKOFF_CAP_MS, nextBackoffMs } from './watch-backoff.ts';
 import type {
   AfterWait,
   WatchContext,
@@ -112,32 +113,14 @@ export function stepWatch(state: WatchState, input: WatchInput, context: WatchCo
       return input.kind === 'timer' ? afterWait(state, context) : same;
     case 'probing':
       if (input.kind === 'probed') {
-        if (wentBack(input.resourceVersion, input.position)) return rewind(state.memory, []);
+        const anew = unlessSameHistory(input, state.memory, []);
+        if (anew !== undefined) return anew;
         return open({ ...state.memory, quietSinceMs: context.nowMs }, state.position, true, context, []);
       }
       return input.kind === 'probe-failed' ? recover(state.memory, input.failure, state.position, context, []) : same;
     case 'stopped':
       return same;
   }
-}
-
-/** How a cell is, for people. */
-export const WATCH_PHASES = ['listing', 'streaming', 'recovering', 'failing', 'stopped'] as const;
-export type WatchPhase = (typeof WATCH_PHASES)[number];
-
-/** The state in the words of the health page. `failing` from the second failure in a row, or where somebody has to act. */
-export function phaseOf(state: WatchState): WatchPhase {
-  if (state.kind === 'stopped' || state.kind === 'streaming') return state.kind;
-  const { trouble, failureCount, reached } = state.memory;
-  const isReading = state.kind === 'listing' && state.resourceVersion !== undefined;
-  if (trouble !== undefined && !isReading) {
-    return BLOCKED.has(trouble.code) || failureCount > 1 || reached === undefined ? 'failing' : 'recovering';
-  }
-  if (state.kind === 'describing' || state.kind === 'listing') return 'listing';
-  if (state.kind !== 'opening') return 'recovering';
-  // A watch after a list or after another watch is how things go, and no state of its own.
-  if (!state.isResume) return 'listing';
-  return state.memory.wellSinceMs === undefined ? 'recovering' : 'streaming';
 }
 
 type State<Kind extends WatchState['kind']> = Extract<WatchState, { readonly kind: Kind }>;
@@ -178,7 +161,8 @@ function stepStreaming(state: State<'streaming'>, input: WatchInput, context: Wa
     }
     case 'probed': {
       if (!state.isProbing) return undefined;
-      if (wentBack(input.resourceVersion, input.position)) return rewind(memory, [{ kind: 'cancel' }]);
+      const anew = unlessSameHistory(input, memory, [{ kind: 'cancel' }]);
+      if (anew !== undefined) return anew;
       const heard = { ...state, isProbing: false, memory: { ...memory, quietSinceMs: context.nowMs, trouble: undefined } };
       return { state: heard, effects: [{ kind: 'timer', ms: context.probeSeconds * 1000 }] };
     }
@@ -270,9 +254,17 @@ function relist(memory: WatchMemory, effects: readonly WatchEffect[]): WatchStep
   return { state: { kind: 'describing', memory }, effects: [...effects, { kind: 'describe' }] };
 }
 
-/** The cluster went back in time: what we remember of versions compares with nothing any more. */
-function rewind(memory: WatchMemory, effects: readonly WatchEffect[]): WatchStep {
-  return relist({ ...memory, reached: undefined }, [...effects, { kind: 'forget-positions' }]);
+/** The list that a probe makes necessary; undefined where the watch may go on from its position. */
+function unlessSameHistory(
+  { resourceVersion, position, history }: Extract<WatchInput, { readonly kind: 'probed' }>,
+  memory: WatchMemory,
+  effects: readonly WatchEffect[],
+): WatchStep | undefined {
+  if (history === 'other' || wentBack(resourceVersion, position)) {
+    // What we remember of versions compares with nothing any more.
+    return relist({ ...memory, reached: undefined }, [...effects, { kind: 'forget-positions' }]);
+  }
+  return history === 'unsure' ? relist(memory, effects) : undefined;
 }
 
 function open(memory: WatchMemory, position: string, isResume: boolean, context: WatchContext, effects: readonly WatchEffect[]): WatchStep {

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { describe, it } from 'node:test';
 import { CHILD_SKIP_REASONS } from '../events/known-children.ts';
 import { SKIP_REASONS } from '../events/predicate.ts';
-import { WATCH_PHASES } from '../events/watch-state.ts';
+import { WATCH_PHASES } from '../events/watch-phase.ts';
 import { createMetrics } from '../functions/watcher/metrics.ts';
 import { OWNER_SKIP_REASONS } from '../functions/watcher/owners.ts';
 import { type LogLine, literalLinesOf, logLinesOf } from './log-lines.ts';

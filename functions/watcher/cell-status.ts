@@ -1,6 +1,6 @@
 /** How a cell is: what /readyz shows and the metrics count. */
 import type { ClusterName } from '../../events/resource.ts';
-import type { WatchPhase } from '../../events/watch-state.ts';
+import type { WatchPhase } from '../../events/watch-phase.ts';
 import type { Trouble } from './trouble-log.ts';
 
 /** A cell at one moment. Times in milliseconds since the epoch. */

@@ -7,14 +7,16 @@
  * - A fault of the cluster is an input; a fault of ours ends {@link Cell.run} with a rejection.
  */
 import { groupKind, type ResourceType } from '../../events/resource.ts';
+import { phaseOf } from '../../events/watch-phase.ts';
 import type { WatchContext, WatchEffect, WatchInput, WatchState } from '../../events/watch-protocol.ts';
-import { phaseOf, startWatch, stepWatch } from '../../events/watch-state.ts';
+import { startWatch, stepWatch } from '../../events/watch-state.ts';
 import type { Clock } from '../adapters/clock.ts';
 import type { KubernetesClient, WatchFrame } from '../adapters/kubernetes/port.ts';
 import type { Log } from '../adapters/telemetry.ts';
 import { ConfigError, DogwatchError, TransientError } from '../core/errors.ts';
 import type { CellStatus } from './cell-status.ts';
 import { frameError } from './frame-error.ts';
+import { HistoryProbe } from './history-probe.ts';
 import type { CellObserver } from './observer-port.ts';
 import { Pages } from './pages.ts';
 import { PhaseLog } from './phase-log.ts';
@@ -64,6 +66,7 @@ class WatchCell implements Cell {
   readonly #fields: Pick<CellStatus, 'cluster' | 'kind' | 'role'>;
   readonly #observer: CellObserver;
   readonly #pages: Pages;
+  readonly #history: HistoryProbe;
   readonly #trouble: TroubleLog;
   readonly #phases: PhaseLog;
   readonly #underWay: UnderWay;
@@ -82,6 +85,7 @@ class WatchCell implements Cell {
     this.#pages = new Pages(client, type, (pageSize) => {
       log.info('a page of the list was too large to be read; smaller ones are asked for', { ...this.#fields, pageSize });
     });
+    this.#history = new HistoryProbe(client, type);
     this.#trouble = new TroubleLog(log, this.#fields);
     this.#underWay = new UnderWay(clock);
     this.#state = startWatch(this.#nowMs()).state;
@@ -168,6 +172,7 @@ class WatchCell implements Cell {
         break;
       case 'begin-list':
         if (this.#observer.hasListed) this.#relistCount += 1;
+        this.#history.beginList();
         this.#observer.beginList();
         break;
       case 'list':
@@ -204,14 +209,13 @@ class WatchCell implements Cell {
   async #list(token: string | undefined, signal: AbortSignal): Promise<void> {
     const answer = await this.#ask(signal, () => this.#pages.read(this.#observer, token, signal));
     if (answer === undefined) return;
-    if (answer.kind === 'failed') {
-      this.#feed(answer);
-      return;
-    }
+    if (answer.kind === 'failed') return this.#feed(answer);
     const page = answer.value;
     this.#lastEventMs = this.#nowMs();
     this.#feed({ kind: 'page-came', resourceVersion: page.resourceVersion });
-    this.#feed(this.#handle(() => this.#observer.page(page)) ?? { kind: 'page-handled', continue: page.continue });
+    const failure = this.#handle(() => this.#observer.page(page));
+    if (failure === undefined) this.#history.page(page);
+    this.#feed(failure ?? { kind: 'page-handled', continue: page.continue });
   }
 
   async #watch(position: string, timeoutSeconds: number, signal: AbortSignal): Promise<void> {
@@ -221,10 +225,7 @@ class WatchCell implements Cell {
     const options = { form, labelSelector, ownFields, resourceVersion: position, ...times, signal };
     const answer = await this.#ask(signal, () => client.watch(type, options));
     if (answer === undefined) return;
-    if (answer.kind === 'failed') {
-      this.#feed(answer);
-      return;
-    }
+    if (answer.kind === 'failed') return this.#feed(answer);
     this.#feed({ kind: 'opened' });
     const frames = answer.value[Symbol.asyncIterator]();
     try {
@@ -245,16 +246,14 @@ class WatchCell implements Cell {
     this.#lastEventMs = this.#nowMs();
     const failure = this.#handle(() => this.#observer.frame(frame));
     if (failure !== undefined) return failure;
+    this.#history.frame(frame);
     return { kind: 'frame', resourceVersion: frame.type === 'BOOKMARK' ? frame.resourceVersion : frame.row.metadata.resourceVersion };
   }
 
   async #probe(position: string, signal: AbortSignal): Promise<void> {
-    const { client, type } = this.#options;
-    // Without the selector, which tells nothing of the position and would let the server look for a match among all objects.
-    const answer = await this.#ask(signal, () => client.list(type, { form: 'metadata', limit: 1, signal }));
+    const answer = await this.#ask(signal, () => this.#history.ask(this.#observer.labelSelector, signal));
     if (answer === undefined) return;
-    if (answer.kind === 'failed') this.#feed({ kind: 'probe-failed', failure: answer.failure });
-    else this.#feed({ kind: 'probed', position, resourceVersion: answer.value.resourceVersion });
+    this.#feed(answer.kind === 'failed' ? { ...answer, kind: 'probe-failed' } : { kind: 'probed', position, ...answer.value });
   }
 
   /** What the cluster answered, or how it failed; undefined where it was cancelled meanwhile. */

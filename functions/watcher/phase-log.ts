@@ -1,5 +1,5 @@
 /** The phase that a cell is in and since when; one line in the log for each change of it. */
-import type { WatchPhase } from '../../events/watch-state.ts';
+import type { WatchPhase } from '../../events/watch-phase.ts';
 import type { Log, LogFields } from '../adapters/telemetry.ts';
 
 export class PhaseLog {

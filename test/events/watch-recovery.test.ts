@@ -129,6 +129,20 @@ describe('the probe', () => {
       to: 'opening',
       effects: ['resume 100 for 225'],
     },
+    {
+      it: 'lists and forgets when it finds another history above the position',
+      from: probing(),
+      input: probed('1000', 'other'),
+      to: 'describing',
+      effects: ['forget-positions', 'describe'],
+    },
+    {
+      it: 'lists and forgets nothing when it is unsure',
+      from: probing(),
+      input: probed('1000', 'unsure'),
+      to: 'describing',
+      effects: ['describe'],
+    },
     { it: 'is repeated after a wait when it fails', from: probing(), input: probeFailed('timeout'), to: 'waiting', effects: ['timer 500'] },
     {
       it: 'goes out on an open stream when nothing was heard for the probe interval',
@@ -171,6 +185,13 @@ describe('the probe', () => {
       input: probed('99'),
       to: 'describing',
       effects: ['cancel', 'forget-positions', 'describe'],
+    },
+    {
+      it: 'closes the stream and lists when it finds another history beside it, or is unsure',
+      from: streaming(300_000, true, {}, true),
+      input: probed('1000', 'unsure'),
+      to: 'describing',
+      effects: ['cancel', 'describe'],
     },
     {
       it: 'leaves the stream alone when the server is only busy',
@@ -264,6 +285,7 @@ function underWay(before: ReadonlySet<Operation>, effects: readonly WatchEffect[
 function answersOf(operation: Operation, choice: number): WatchInput[] {
   const code = ['unreachable', 'expired', 'not-served', 'throttled', 'resource-version-too-large', 'unhandled'][choice % 6] ?? '';
   const resourceVersion = String(90 + (choice % 20));
+  const history = (['same', 'unsure', 'other'] as const)[choice % 3];
   switch (operation) {
     case 'describe':
       return [{ kind: 'described' }, failed(code)];
@@ -276,7 +298,7 @@ function answersOf(operation: Operation, choice: number): WatchInput[] {
     case 'stream':
       return [{ kind: 'frame', resourceVersion }, ended, failed(code)];
     case 'probe':
-      return [{ kind: 'probed', position: '100', resourceVersion }, probeFailed(code)];
+      return [probed(resourceVersion, history), probeFailed(code)];
     case 'timer':
       return [timer];
     case 'half-list':

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { phaseOf } from '../../events/watch-phase.ts';
 import type { WatchInput, WatchState } from '../../events/watch-protocol.ts';
-import { phaseOf, startWatch } from '../../events/watch-state.ts';
+import { startWatch } from '../../events/watch-state.ts';
 import {
   calm,
   check,

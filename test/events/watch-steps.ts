@@ -11,6 +11,7 @@ import type {
   WatchStep,
 } from '../../events/watch-protocol.ts';
 import { stepWatch } from '../../events/watch-state.ts';
+import type { History } from '../../events/witness.ts';
 
 export const NOW = 1_000_000;
 export const calm: WatchMemory = {
@@ -107,5 +108,10 @@ export function check(rows: readonly Example[]): void {
 
 export const timer: WatchInput = { kind: 'timer' };
 export const ended: WatchInput = { kind: 'ended' };
-export const probed = (resourceVersion: string): WatchInput => ({ kind: 'probed', position: '100', resourceVersion });
+export const probed = (resourceVersion: string, history: History = 'same'): WatchInput => ({
+  kind: 'probed',
+  position: '100',
+  resourceVersion,
+  history,
+});
 export const handled = (token?: string): WatchInput => ({ kind: 'page-handled', continue: token });

@@ -192,7 +192,7 @@ export class FakeCluster {
         cluster.#call('list', type, {}, options, options.signal, () => {
           reached(options.resourceVersion);
           const first = {
-            objects: store.all(type).filter((object) => matches(object, options.labelSelector)),
+            objects: store.all(type).filter((object) => isAt(object, options.at) && matches(object, options.labelSelector)),
             resourceVersion: String(store.resourceVersion),
           };
           const page = options.continue === undefined ? first : cluster.#pages.get(options.continue);
@@ -269,6 +269,10 @@ export class FakeCluster {
 
 function uidConflict(): ConflictError {
   return new ConflictError('uid-conflict', 'another object has the name, or none');
+}
+
+function isAt({ metadata }: KubernetesObject, at: ObjectAddress | undefined): boolean {
+  return at === undefined || (metadata.name === at.name && metadata.namespace === at.namespace);
 }
 
 function addressOf(body: { readonly metadata: ObjectAddress }): ObjectAddress {

@@ -126,15 +126,17 @@ export function createKubernetesClient(options: KubernetesClientOptions): Kubern
       return text === undefined ? undefined : metadataOf(text);
     },
 
-    async list(type, { form, ownFields, labelSelector, limit = PAGE_LIMIT, continue: token, resourceVersion, signal }) {
-      const at = token === undefined ? checkedVersion(resourceVersion) : undefined;
-      const path = collectionPath(type, undefined, {
+    async list(type, { form, at, ownFields, labelSelector, limit = PAGE_LIMIT, continue: token, resourceVersion, signal }) {
+      const since = token === undefined ? checkedVersion(resourceVersion) : undefined;
+      const path = collectionPath(type, at?.namespace, {
         includeObject: form === 'table' ? 'Metadata' : undefined,
         limit,
         continue: token,
+        // Together with the namespace the server reads one key, however many objects there are.
+        fieldSelector: at === undefined ? undefined : `metadata.name=${at.name}`,
         labelSelector,
-        resourceVersion: at,
-        resourceVersionMatch: at === undefined ? undefined : 'NotOlderThan',
+        resourceVersion: since,
+        resourceVersionMatch: since === undefined ? undefined : 'NotOlderThan',
       });
       const cut = ownFields === true ? undefined : 'managed-fields';
       const text = await send({ verb: 'list', type }, { method: 'GET', path, accept: acceptOf(form, 'list'), cut, signal });

@@ -31,6 +31,8 @@ export type ListForm = 'table' | 'metadata';
 
 interface ListOptions extends ReadOptions {
   readonly form: ListForm;
+  /** The object with this address alone; left out: all. */
+  readonly at?: ObjectAddress | undefined;
   readonly labelSelector?: string | undefined;
   /** Rows tell which fields are ours: {@link Row.ownFields}. */
   readonly ownFields?: boolean | undefined;

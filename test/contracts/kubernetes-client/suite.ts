@@ -260,6 +260,19 @@ export function describeKubernetesClient(name: string, setUp: () => Promise<Benc
       assert.ok(bare.rows.every(({ metadata }) => metadata.managedFields === undefined));
     });
 
+    it('lists one object by its address: the newest version, or no row', async () => {
+      const at = fresh();
+      await bench.create(things, at, { metadata: { labels: { contract: 'one' } } });
+      const { metadata } = await read(at);
+      const one = async (labelSelector?: string) => await client.list(things, { form: 'metadata', at, labelSelector, limit: 1 });
+      const page = await one('contract');
+      assert.deepEqual([page.rows.map((row) => row.metadata.uid), page.continue], [[metadata.uid], undefined]);
+      assert.ok(BigInt(page.resourceVersion) >= BigInt(metadata.resourceVersion));
+      assert.deepEqual((await one('other')).rows, []);
+      await client.delete(things, at, metadata.uid);
+      assert.deepEqual((await one()).rows, []);
+    });
+
     it('watches from a version on: cells, deletion, columns with the first frame only', async () => {
       const at = fresh();
       const { resourceVersion } = await client.list(things, { form: 'table', limit: 1 });

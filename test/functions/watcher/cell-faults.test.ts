@@ -185,41 +185,6 @@ describe('a kind that is not served', () => {
   });
 });
 
-describe('a cluster that went back in time', () => {
-  it('is noticed before a resume; its lower versions are the truth', async () => {
-    const scene = new Scene();
-    scene.create('a', 1);
-    scene.create('c', 1);
-    scene.cluster.store.resourceVersion = 9_000;
-    scene.change('a');
-    await scene.start();
-    scene.sent();
-    scene.openWatch.fail(unreachable());
-    scene.cluster.store.resourceVersion = 2_000;
-    scene.cluster.delete(tenants, { name: 'c' });
-    scene.change('a');
-    scene.create('b');
-    await scene.clock.advance(2_000);
-    assert.deepEqual(scene.sent(), ['created b', 'deleted c', 'generation-changed a']);
-    assert.equal(scene.openWatch.options.resourceVersion, '2003');
-    await scene.stop();
-  });
-
-  it('is noticed under a silent stream within the probe interval', async () => {
-    const scene = new Scene();
-    scene.create('a', 1);
-    scene.cluster.store.resourceVersion = 9_000;
-    await scene.start();
-    const silent = scene.openWatch;
-    silent.paused = true;
-    scene.cluster.store.resourceVersion = 2_000;
-    scene.change('a');
-    await scene.clock.advance(300_000);
-    assert.deepEqual([scene.sent(), silent.open, scene.openWatch.options.resourceVersion], [['generation-changed a'], false, '2001']);
-    await scene.stop();
-  });
-});
-
 describe('what a cell cannot handle', () => {
   it('is logged with its stack, the kind is listed again, and later events arrive', async () => {
     const scene = new Scene();

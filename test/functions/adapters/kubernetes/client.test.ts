@@ -99,6 +99,20 @@ describe('client.list', () => {
     assert.equal(page.rows.length, 2);
   });
 
+  it('lists one object by its name, in its namespace', async () => {
+    replay('list-metadata-only', 200);
+    replay('list-metadata-only', 200);
+    await client.list(tenants, { form: 'metadata', at: { name: 'a' }, limit: 1 });
+    await client.list(configMaps, { form: 'metadata', at: { namespace: 'n', name: 'b' }, limit: 1 });
+    assert.deepEqual(
+      stub.requests.map(({ path }) => path),
+      [
+        '/apis/platform.example/v1/tenants?limit=1&fieldSelector=metadata.name%3Da',
+        '/api/v1/namespaces/n/configmaps?limit=1&fieldSelector=metadata.name%3Db',
+      ],
+    );
+  });
+
   it('sends the token of the page before without a resourceVersion, which the server would refuse', async () => {
     replay('table-list-page-2', 200);
     await client.list(tenants, { form: 'table', resourceVersion: '7', continue: 'tok=' });
