@@ -23,11 +23,15 @@ export type Lane = 'live' | 'bulk';
  * The table of reasons. `mustRun`: the settled test does not apply. A `retry` keeps the lane it came from and carries
  * mustRun; a `sweep` of an overdue object is mustRun although the table says false. `paused` starts a run that does nothing
  * but say so: the log shows when and at which version the pause began. `resumed` is mustRun, since the pause may have ended the
- * run of a message that was.
+ * run of a message that was. `metadata-changed` (a label or annotation that the author's filter names) and `selected` (the object
+ * came into the selection) are, since neither moves the generation, and what happened to the children of an object outside the
+ * selection was nobody's business.
  */
 export const REASONS = {
   created: { lane: 'live', mustRun: false },
   'generation-changed': { lane: 'live', mustRun: false },
+  'metadata-changed': { lane: 'live', mustRun: true },
+  selected: { lane: 'live', mustRun: true },
   deleting: { lane: 'live', mustRun: false },
   deleted: { lane: 'live', mustRun: false },
   paused: { lane: 'live', mustRun: false },

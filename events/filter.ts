@@ -95,7 +95,7 @@ export function filterOf(predicate: unknown): FilterResult {
   const admits = meets ?? (() => true);
   if (news.length === 0) return { kind: 'filter', filter: { admits } };
   const digest = (metadata: Labelled): number =>
-    hashOf(JSON.stringify(news.map(({ place, name }) => valueOf(metadata, place, name) ?? null)));
+    hashOf(JSON.stringify(news.map(({ place, name }) => valueAt(metadata, place, name) ?? null)));
   return { kind: 'filter', filter: { admits, digest } };
 }
 
@@ -139,7 +139,7 @@ function leafFacets(leaf: Extract<Predicate, { kind: 'has' | 'changed' }>): Face
   if (leaf.kind === 'changed') return { meets: undefined, news: [{ place, name }] };
   const { value } = leaf;
   const meets = (metadata: Labelled): boolean => {
-    const found = valueOf(metadata, place, name);
+    const found = valueAt(metadata, place, name);
     return value === undefined ? found !== undefined : found === value;
   };
   return { meets, news: [] };
@@ -168,7 +168,7 @@ function groupFacets(kind: 'all' | 'any', of: readonly unknown[]): Facets | stri
   return { meets, news };
 }
 
-function valueOf(metadata: Labelled, place: Place, name: string): string | undefined {
+function valueAt(metadata: Labelled, place: Place, name: string): string | undefined {
   const all = metadata[place];
   return all !== undefined && Object.hasOwn(all, name) ? all[name] : undefined;
 }

@@ -14,8 +14,9 @@ const SETTLED = 4;
 const UNSETTLED = 8;
 const STALLED = 16;
 const ATTEMPTED = 32;
-const ALL_FLAGS = 63;
-const HEAL_COUNT_ONE = 64;
+const FILTERED = 64;
+const ALL_FLAGS = 127;
+const HEAL_COUNT_ONE = 128;
 /** More would change nothing: the first interval of 1 s, doubled so often, is over the longest. */
 const HEAL_COUNT_MAX = 20;
 
@@ -79,14 +80,18 @@ export class KnownObject {
     return (this.#bits & PAUSED) !== 0;
   }
 
+  get isFiltered(): boolean {
+    return (this.#bits & FILTERED) !== 0;
+  }
+
   get settledness(): Settledness {
     if ((this.#bits & SETTLED) !== 0) return 'settled';
     return (this.#bits & UNSETTLED) !== 0 ? 'unsettled' : 'unknown';
   }
 
-  /** True where there may ever be something to do: not while it is paused, nor once its deletion is no more of ours. */
+  /** True where there may ever be something to do: not while it is paused or filtered, nor once its deletion is no more of ours. */
   get isOurs(): boolean {
-    return (this.#bits & PAUSED) === 0 && (this.#bits & (DELETING | SETTLED)) !== (DELETING | SETTLED);
+    return (this.#bits & (PAUSED | FILTERED)) === 0 && (this.#bits & (DELETING | SETTLED)) !== (DELETING | SETTLED);
   }
 
   /** Why it is to be sent again one day; undefined where it is done, paused, or given up for its generation. */
@@ -132,6 +137,7 @@ function flagsOf(object: ObservedObject, settledness: Settledness): number {
   return (
     (object.isDeleting ? DELETING : 0) |
     (object.isPaused ? PAUSED : 0) |
+    (object.isFiltered && !object.isDeleting ? FILTERED : 0) |
     settled |
     (isStalled(object) ? STALLED : 0) |
     (isAttempted ? ATTEMPTED : 0)

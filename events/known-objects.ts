@@ -30,6 +30,7 @@ export interface Sight {
   readonly generation: number | undefined;
   readonly isDeleting: boolean;
   readonly isPaused: boolean;
+  readonly isFiltered: boolean;
 }
 
 /** What is still to be done; see {@link KnownObjects.unsettled}. */
@@ -60,6 +61,8 @@ export class KnownObjects {
   readonly #objects = new Map<string, KnownObject>();
   /** uid -> since when it is unsettled, oldest first: time only moves forward, and a Map keeps the order of insertion. */
   readonly #unsettledSince = new Map<string, number>();
+  /** uid -> what its labels and annotations were when last seen; empty where no filter names any. */
+  readonly #digests = new Map<string, number>();
   /** One string for all objects of a namespace, where each row brings its own. Emptied after every list. */
   readonly #namespaces = new Map<string, string>();
   #listNumber = 0;
@@ -86,15 +89,15 @@ export class KnownObjects {
   get(uid: string): Sight | undefined {
     const known = this.#objects.get(uid);
     if (known === undefined) return undefined;
-    const { namespace, name, resourceVersion, generation, isDeleting, isPaused } = known;
-    const state = { resourceVersion, generation, isDeleting, isPaused };
+    const { namespace, name, resourceVersion, generation, isDeleting, isPaused, isFiltered } = known;
+    const state = { resourceVersion, generation, isDeleting, isPaused, isFiltered };
     return namespace === undefined ? { name, ...state } : { namespace, name, ...state };
   }
 
   /** Remembers a sight of an object and says whether it is news. A replayed frame, older than what is known, changes nothing. */
   observe(object: ObservedObject, phase: Phase, nowMs: number): Verdict {
     const known = this.#objects.get(object.uid);
-    const verdict = judge(known && this.#remember(known), object, phase, this.#policy);
+    const verdict = judge(known && this.#remember(object.uid, known), object, phase, this.#policy);
     if (verdict.kind === 'skip' && verdict.reason === 'older') {
       if (known !== undefined && this.#isListing) known.seenInList = this.#listNumber;
       return verdict;
@@ -108,6 +111,7 @@ export class KnownObjects {
     const current = known ?? new KnownObject(object, this.#sharedNamespace(object), context);
     if (known === undefined) this.#objects.set(object.uid, current);
     else known.see(object, context);
+    if (object.watchedDigest !== undefined) this.#digests.set(object.uid, object.watchedDigest);
     this.#noteUnsettled(object.uid, current, nowMs);
     return verdict;
   }
@@ -182,7 +186,8 @@ export class KnownObjects {
         due.push({ ...addressOf(uid, known), reason: 'resync', mustRun: true });
         continue;
       }
-      const kind = known.healingCase(nowSeconds);
+      // Nothing ever shows that the work of a kind that is not ours was done: it would be healed for nothing.
+      const kind = this.#policy.isDescribed ? undefined : known.healingCase(nowSeconds);
       if (kind === undefined) continue;
       if (kind === 'overdue') this.#noteUnsettled(uid, known, nowSeconds * 1000);
       if (nowSeconds < known.waitsSinceSeconds + healingIntervalSeconds(kind, known.healCount, healing)) continue;
@@ -196,9 +201,11 @@ export class KnownObjects {
     return due;
   }
 
-  #remember(known: KnownObject): Remembered {
-    const { resourceVersion, generation, isDeleting, isPaused, settledness } = known;
-    return { resourceVersion, generation, isDeleting, isPaused, settledness, isStale: this.#isStale(known) };
+  #remember(uid: string, known: KnownObject): Remembered {
+    const { resourceVersion, generation, isDeleting, isPaused, isFiltered, settledness } = known;
+    const watchedDigest = this.#digests.get(uid);
+    const isStale = this.#isStale(known);
+    return { resourceVersion, generation, isDeleting, isPaused, isFiltered, watchedDigest, settledness, isStale };
   }
 
   #sharedNamespace({ namespace }: ObservedObject): string | undefined {
@@ -220,6 +227,7 @@ export class KnownObjects {
 
   #forget(uid: string, known: KnownObject, resourceVersion: string): Removed {
     this.#objects.delete(uid);
+    this.#digests.delete(uid);
     this.#unsettledSince.delete(uid);
     return { ...addressOf(uid, known), resourceVersion };
   }

@@ -78,6 +78,10 @@ export interface ObservedObject {
   readonly isDeleting: boolean;
   readonly finalizers: readonly string[];
   readonly isPaused: boolean;
+  /** The author's filter does not admit it; absent counts as false. */
+  readonly isFiltered?: boolean;
+  /** What the author's filter makes of the labels and annotations that it names; absent where it names none. */
+  readonly watchedDigest?: number | undefined;
   /** What the cells said; undefined where no cells were asked for, so that settledness is not known. */
   readonly status: ObservedStatus | undefined;
 }

@@ -1,9 +1,10 @@
 /**
  * Which change of an object is worth a message: pass, or skip with the reason by name.
  *
- * Only four things pass: an object that is new and not settled, another generation, the start of a deletion, and the setting
- * or lifting of a pause. Labels, foreign annotations, finalizers and every status write leave them all alone, so that our
- * own writes never wake us. A deletion is a rule of its own and never inferred from the generation: kinds without a
+ * By itself only four things pass: an object that is new and not settled, another generation, the start of a deletion, and the
+ * setting or lifting of a pause. Labels, foreign annotations, finalizers and every status write leave them all alone, so that our
+ * own writes never wake us. An author's filter (`filter.ts`) may let labels and annotations by name pass as well, and hold objects
+ * back. A deletion is a rule of its own and never inferred from the generation: kinds without a
  * generation and restored objects would slip through.
  */
 import { type Lane, REASONS, type Reason } from './envelope.ts';
@@ -19,8 +20,9 @@ import { compareResourceVersions } from './resource-version.ts';
  * - `paused`: nothing is done until the annotation goes
  * - `stalled`: given up for this generation; its dead letter is the record
  * - `deleting`: being deleted, and either its message was sent or nothing of ours is left to do
+ * - `filtered`: the author's filter does not admit it
  */
-export const SKIP_REASONS = ['settled', 'not-changed', 'same-generation', 'older', 'paused', 'stalled', 'deleting'] as const;
+export const SKIP_REASONS = ['settled', 'not-changed', 'same-generation', 'older', 'paused', 'stalled', 'deleting', 'filtered'] as const;
 export type SkipReason = (typeof SKIP_REASONS)[number];
 
 export type Verdict =
@@ -36,6 +38,10 @@ export interface KindPolicy {
   readonly revision: number;
   /** Our finalizer, for kinds that have one. */
   readonly finalizer?: string | undefined;
+  /** The API server shows a part of the kind only: an object that is new may have been here before. */
+  readonly hasSelector?: boolean | undefined;
+  /** Not ours: nothing that its status says is about us, and nothing ever shows that its work was done. */
+  readonly isDescribed?: boolean | undefined;
 }
 
 /** `unknown` where no cells were asked for: nothing in the metadata says whether an object of ours is done. */
@@ -47,6 +53,8 @@ export interface Remembered {
   readonly generation: number | undefined;
   readonly isDeleting: boolean;
   readonly isPaused: boolean;
+  readonly isFiltered?: boolean | undefined;
+  readonly watchedDigest?: number | undefined;
   readonly settledness: Settledness;
   /** Remembered from before the cluster went back in time: neither its version nor a message sent for it counts. */
   readonly isStale: boolean;
@@ -90,18 +98,21 @@ export function isStalled(object: ObservedObject): boolean {
 /** Pass or skip, for a sight of an object. `before` is what was remembered of the same uid: a name is no identity. */
 export function judge(before: Remembered | undefined, object: ObservedObject, phase: Phase, policy: KindPolicy): Verdict {
   const settledness = settlednessOf(object, policy);
-  return before === undefined ? judgeNew(object, phase, settledness) : judgeKnown(before, object, phase, settledness);
+  return before === undefined ? judgeNew(object, phase, settledness, policy) : judgeKnown(before, object, phase, settledness);
 }
 
-function judgeNew(object: ObservedObject, phase: Phase, settledness: Settledness): Verdict {
+function judgeNew(object: ObservedObject, phase: Phase, settledness: Settledness, { hasSelector = false }: KindPolicy): Verdict {
   const isFirstList = phase === 'first-list';
   if (object.isDeleting) {
     if (!isFirstList) return pass('deleting');
     if (settledness === 'settled') return skip('deleting');
+  } else if (object.isFiltered) {
+    return skip('filtered');
   } else if (object.isPaused) {
     return skip('paused');
   } else if (settledness === 'settled') {
-    return skip('settled');
+    // Settled before it was new: it had left the selection.
+    return hasSelector && !isFirstList ? pass('selected') : skip('settled');
   }
   if (!isFirstList) return pass('created');
   return isStalled(object) ? skip('stalled') : pass('sweep');
@@ -119,12 +130,19 @@ function judgeKnown(before: Remembered, object: ObservedObject, phase: Phase, se
     if (!before.isDeleting || isOtherGeneration) return pass('deleting');
     // The run of the deletion's message did nothing while it was paused.
     if (before.isPaused && !object.isPaused && settledness === 'unsettled') return pass('resumed');
+  } else if (object.isFiltered) {
+    return skip('filtered');
   } else if (object.isPaused !== before.isPaused) {
     return pass(object.isPaused ? 'paused' : 'resumed');
   } else if (object.isPaused) {
     return skip('paused');
+  } else if (before.isFiltered) {
+    return pass('selected');
   } else if (isOtherGeneration || before.isDeleting || (object.generation === undefined && !isSame)) {
-    return settledness === 'settled' ? skip('settled') : pass('generation-changed');
+    if (settledness !== 'settled') return pass('generation-changed');
+    return object.watchedDigest === before.watchedDigest ? skip('settled') : pass('metadata-changed');
+  } else if (object.watchedDigest !== before.watchedDigest) {
+    return pass('metadata-changed');
   }
   // Nothing to react to, but a list may show that what was done is undone: its message was of a history that is gone, or
   // somebody took our status away. A watch frame that shows the latter waits for healing: two writers of one status

@@ -19,9 +19,17 @@ export interface OwnerKind {
  * - `owner-unknown`: gone, or of a kind that does not own such children
  * - `owner-deleting`: its children go with it
  * - `owner-paused`: nothing is done until the annotation goes, and then it runs anyway
+ * - `owner-filtered`: its author's filter holds it back; it runs when that is over
  * - `column-not-named`: another kind's reconciler asked for that column
  */
-export const OWNER_SKIP_REASONS = ['owner-not-listed', 'owner-unknown', 'owner-deleting', 'owner-paused', 'column-not-named'] as const;
+export const OWNER_SKIP_REASONS = [
+  'owner-not-listed',
+  'owner-unknown',
+  'owner-deleting',
+  'owner-paused',
+  'owner-filtered',
+  'column-not-named',
+] as const;
 type OwnerSkipReason = (typeof OWNER_SKIP_REASONS)[number];
 
 export type WakeVerdict = { readonly kind: 'pass' } | { readonly kind: 'skip'; readonly reason: OwnerSkipReason };
@@ -53,6 +61,7 @@ export class Owners {
       if (owner === undefined) continue;
       if (owner.isDeleting) return skip('owner-deleting');
       if (owner.isPaused) return skip('owner-paused');
+      if (owner.isFiltered) return skip('owner-filtered');
       if (columns !== undefined && !columns.some((column) => kind.wakeOnColumns.includes(column))) return skip('column-not-named');
       mark(kind.marks, uid, owner, this.#now());
       return { kind: 'pass' };

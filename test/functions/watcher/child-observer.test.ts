@@ -11,7 +11,7 @@ import { FakeClock } from '../../fakes/clock.ts';
 import { FakeCluster } from '../../fakes/kubernetes-client.ts';
 import { FakeLog } from './scene.ts';
 
-const owner = { name: 'a', resourceVersion: '7', generation: 1, isDeleting: false, isPaused: false };
+const owner = { name: 'a', resourceVersion: '7', generation: 1, isDeleting: false, isPaused: false, isFiltered: false };
 const columns: readonly ColumnDefinition[] = [
   { name: 'Name', type: 'string' },
   { name: 'Ready', type: 'string' },

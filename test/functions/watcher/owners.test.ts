@@ -4,7 +4,7 @@ import { DirtyMarks } from '../../../events/dirty-marks.ts';
 import type { Sight } from '../../../events/known-objects.ts';
 import { type OwnerKind, Owners } from '../../../functions/watcher/owners.ts';
 
-const owner: Sight = { name: 'a', resourceVersion: '7', generation: 2, isDeleting: false, isPaused: false };
+const owner: Sight = { name: 'a', resourceVersion: '7', generation: 2, isDeleting: false, isPaused: false, isFiltered: false };
 
 /** A kind whose objects are `known`, by uid. */
 class Kind implements OwnerKind {
@@ -57,6 +57,7 @@ describe('Owners', () => {
 
   const rows: readonly (readonly [name: string, sight: Sight | undefined, columns: string[] | undefined, result: string])[] = [
     ['one that is not known', undefined, undefined, 'owner-unknown'],
+    ['one that its filter holds back', { ...owner, isFiltered: true }, undefined, 'owner-filtered'],
     ['one that is being deleted', { ...owner, isDeleting: true }, undefined, 'owner-deleting'],
     ['one that is paused', { ...owner, isPaused: true }, undefined, 'owner-paused'],
     ['one of a kind that did not ask for the column', owner, ['Ready'], 'column-not-named'],
