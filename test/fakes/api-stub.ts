@@ -66,6 +66,8 @@ export class ApiStub {
   readonly clientNames: string[] = [];
   /** Connections ever accepted. */
   connectionCount = 0;
+  /** Answers past the end of the script; 599 at first, which no test expects. */
+  otherwise: Reply = text(599, 'the script of the stub is at its end');
   readonly dir = mkdtempSync(join(tmpdir(), 'dogwatch-stub-'));
   certificate: Certificate | undefined;
   readonly #server: http.Server | https.Server;
@@ -105,7 +107,7 @@ export class ApiStub {
     return this.#url;
   }
 
-  /** Adds answers to the script, one a request. Past its end every request is answered 599, which no test expects. */
+  /** Adds answers to the script, one a request. */
   reply(...replies: readonly Reply[]): this {
     this.#replies.push(...replies);
     return this;
@@ -128,12 +130,24 @@ export class ApiStub {
   }
 
   /** Uses another certificate for new connections. */
-  replaceCertificate(): void {
-    this.certificate = selfSigned(['localhost', '127.0.0.1']);
-    (this.#server as https.Server).setSecureContext(this.certificate);
+  replaceCertificate(certificate = selfSigned(['localhost', '127.0.0.1'])): void {
+    this.certificate = certificate;
+    (this.#server as https.Server).setSecureContext(certificate);
   }
 
-  /** Cuts what is open, without an answer. */
+  /** Cuts what is open and refuses new connections until {@link listenAgain}. */
+  refuse(): void {
+    this.#server.close();
+    this.cut('end');
+  }
+
+  /** Takes connections again, at the same address. */
+  async listenAgain(): Promise<void> {
+    const { port, hostname } = new URL(this.#url);
+    await new Promise<void>((resolve) => this.#server.listen(Number(port), hostname, resolve));
+  }
+
+  /** Cuts what is open, without an answer. A connection with TLS can only be ended. */
   cut(how: 'reset' | 'end' = 'reset'): void {
     for (const socket of this.#sockets.keys()) how === 'reset' ? socket.resetAndDestroy() : socket.destroy();
   }
@@ -186,7 +200,7 @@ export class ApiStub {
       connection: this.#sockets.get(request.socket) ?? 0,
     };
     this.requests.push(seen);
-    const reply = this.#replies.shift() ?? text(599, 'the script of the stub is at its end');
+    const reply = this.#replies.shift() ?? this.otherwise;
     await reply(response, seen);
     for (const { count, resolve } of this.#waiting) if (this.requests.length >= count) resolve();
     this.#waiting = this.#waiting.filter(({ count }) => this.requests.length < count);
