@@ -220,9 +220,9 @@ class WatchCell implements Cell {
 
   async #watch(position: string, timeoutSeconds: number, signal: AbortSignal): Promise<void> {
     const { client, type, settings } = this.#options;
-    const { form, labelSelector, ownFields } = this.#observer;
+    const { form, labelSelector, fieldSelector, ownFields } = this.#observer;
     const times = { timeoutSeconds, graceSeconds: settings.watchGraceSeconds };
-    const options = { form, labelSelector, ownFields, resourceVersion: position, ...times, signal };
+    const options = { form, labelSelector, fieldSelector, ownFields, resourceVersion: position, ...times, signal };
     const answer = await this.#ask(signal, () => client.watch(type, options));
     if (answer === undefined) return;
     if (answer.kind === 'failed') return this.#feed(answer);
@@ -251,7 +251,7 @@ class WatchCell implements Cell {
   }
 
   async #probe(position: string, signal: AbortSignal): Promise<void> {
-    const answer = await this.#ask(signal, () => this.#history.ask(this.#observer.labelSelector, signal));
+    const answer = await this.#ask(signal, () => this.#history.ask(this.#observer, signal));
     if (answer === undefined) return;
     this.#feed(answer.kind === 'failed' ? { ...answer, kind: 'probe-failed' } : { kind: 'probed', position, ...answer.value });
   }

@@ -2,7 +2,9 @@
 import type { ResourceType } from '../../events/resource.ts';
 import { type History, historyOf, laterWitness, type Witness } from '../../events/witness.ts';
 import type { KubernetesClient, ListPage } from '../adapters/kubernetes/port.ts';
-import type { DataFrame } from './observer-port.ts';
+import type { CellObserver, DataFrame } from './observer-port.ts';
+
+type Selection = Pick<CellObserver, 'labelSelector' | 'fieldSelector'>;
 
 export interface ProbeAnswer {
   readonly resourceVersion: string;
@@ -35,12 +37,13 @@ export class HistoryProbe {
   /**
    * Errors of the client pass through.
    *
-   * @param labelSelector of the cell: an object that left it counts as gone. Not asked for without a witness, when the server
-   *                      would look for a match among all objects
+   * @param selection of the cell: an object that left it counts as gone. The label selector is not asked for without a witness,
+   *                  when the server would look for a match among all objects; the field selector always, since the rights of
+   *                  the watcher may be for one name
    */
-  async ask(labelSelector: string | undefined, signal: AbortSignal): Promise<ProbeAnswer> {
+  async ask({ labelSelector, fieldSelector }: Selection, signal: AbortSignal): Promise<ProbeAnswer> {
     const witness = this.#witness;
-    const options = { form: 'metadata', limit: 1, signal } as const;
+    const options = { form: 'metadata', fieldSelector, limit: 1, signal } as const;
     if (witness === undefined) {
       const { resourceVersion } = await this.#client.list(this.#type, options);
       return { resourceVersion, history: 'same' };

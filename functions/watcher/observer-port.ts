@@ -19,6 +19,7 @@ export interface CellObserver {
   readonly form: ListForm;
   /** Left out: all objects of the kind. */
   readonly labelSelector?: string | undefined;
+  readonly fieldSelector?: string | undefined;
   readonly ownFields?: boolean | undefined;
   /** True once one list of this process was complete. */
   readonly hasListed: boolean;

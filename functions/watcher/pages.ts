@@ -25,10 +25,11 @@ export class Pages {
    * goes with any size), down to one; later pages have the size that was found. Errors of the client pass through.
    */
   async read(observer: CellObserver, token: string | undefined, signal: AbortSignal): Promise<ListPage> {
-    const { form, labelSelector, ownFields } = observer;
+    const { form, labelSelector, fieldSelector, ownFields } = observer;
+    const asked = { form, labelSelector, fieldSelector, ownFields, continue: token, signal };
     for (;;) {
       try {
-        return await this.#client.list(this.#type, { form, labelSelector, ownFields, limit: this.#size, continue: token, signal });
+        return await this.#client.list(this.#type, { ...asked, limit: this.#size });
       } catch (error) {
         const isTooLarge = error instanceof TransientError && error.code === 'response-too-large';
         if (!isTooLarge || this.#size === 1 || signal.aborted) throw error;

@@ -1,6 +1,8 @@
 /** A watch stream under the test's hand, and the projection of objects to rows. */
 import type { ColumnDefinition, Row } from '../../events/observed-object.ts';
+import { matchesFields, matchesLabels, type Parsed, parseFieldSelector, parseLabelSelector } from '../../events/selector.ts';
 import type { ListForm, ServedKind, WatchFrame, WatchOptions } from '../../functions/adapters/kubernetes/port.ts';
+import { TerminalError } from '../../functions/core/errors.ts';
 import { ownFieldsOf } from '../../functions/core/own-fields.ts';
 import type { KubernetesObject } from '../../functions/core/reconciler.ts';
 import type { Change, ObjectStore } from './object-store.ts';
@@ -105,9 +107,8 @@ export class FakeWatch implements AsyncIterable<WatchFrame> {
   }
 
   #deliver({ type, object, before, resourceVersion }: Change): void {
-    const { labelSelector } = this.options;
-    const was = before !== undefined && matches(before, labelSelector);
-    const is = type !== 'DELETED' && matches(object, labelSelector);
+    const was = before !== undefined && matches(before, this.options);
+    const is = type !== 'DELETED' && matches(object, this.options);
     if (!was && !is) return;
     const shown = is
       ? object
@@ -116,14 +117,22 @@ export class FakeWatch implements AsyncIterable<WatchFrame> {
   }
 }
 
-/** True where every requirement of an equality or existence selector (`a=b,c`) holds. */
-export function matches(object: KubernetesObject, labelSelector: string | undefined): boolean {
-  if (labelSelector === undefined || labelSelector === '') return true;
-  return labelSelector.split(',').every((requirement) => {
-    const [key = '', value] = requirement.split('=');
-    const label = object.metadata.labels?.[key];
-    return value === undefined ? label !== undefined : label === value;
-  });
+interface Selection {
+  readonly labelSelector?: string | undefined;
+  readonly fieldSelector?: string | undefined;
+}
+
+/** True where the object meets both selectors. A field that it does not have is not held against it. */
+export function matches(object: KubernetesObject, { labelSelector = '', fieldSelector = '' }: Selection): boolean {
+  const meetsLabels = labelSelector === '' || matchesLabels(requirementsOf(parseLabelSelector(labelSelector)), object.metadata.labels);
+  const meetsFields = fieldSelector === '' || matchesFields(requirementsOf(parseFieldSelector(fieldSelector)), object);
+  return meetsLabels && meetsFields;
+}
+
+/** @throws TerminalError as for a selector that the API server does not understand */
+function requirementsOf<Requirement>(parsed: Parsed<Requirement>): readonly Requirement[] {
+  if (parsed.kind === 'refused') throw new TerminalError('bad-request', `the selector ${parsed.problem}`);
+  return parsed.requirements;
 }
 
 /** The columns of a list or of a stream's first frame: Name, then those of the CRD. None in the metadata form. */

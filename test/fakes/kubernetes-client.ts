@@ -192,7 +192,7 @@ export class FakeCluster {
         cluster.#call('list', type, {}, options, options.signal, () => {
           reached(options.resourceVersion);
           const first = {
-            objects: store.all(type).filter((object) => isAt(object, options.at) && matches(object, options.labelSelector)),
+            objects: store.all(type).filter((object) => isAt(object, options.at) && matches(object, options)),
             resourceVersion: String(store.resourceVersion),
           };
           const page = options.continue === undefined ? first : cluster.#pages.get(options.continue);

@@ -126,14 +126,14 @@ export function createKubernetesClient(options: KubernetesClientOptions): Kubern
       return text === undefined ? undefined : metadataOf(text);
     },
 
-    async list(type, { form, at, ownFields, labelSelector, limit = PAGE_LIMIT, continue: token, resourceVersion, signal }) {
+    async list(type, { form, at, ownFields, labelSelector, fieldSelector, limit = PAGE_LIMIT, continue: token, resourceVersion, signal }) {
       const since = token === undefined ? checkedVersion(resourceVersion) : undefined;
       const path = collectionPath(type, at?.namespace, {
         includeObject: form === 'table' ? 'Metadata' : undefined,
         limit,
         continue: token,
         // Together with the namespace the server reads one key, however many objects there are.
-        fieldSelector: at === undefined ? undefined : `metadata.name=${at.name}`,
+        fieldSelector: at === undefined ? fieldSelector : [`metadata.name=${at.name}`, fieldSelector].filter(Boolean).join(','),
         labelSelector,
         resourceVersion: since,
         resourceVersionMatch: since === undefined ? undefined : 'NotOlderThan',
@@ -143,7 +143,7 @@ export function createKubernetesClient(options: KubernetesClientOptions): Kubern
       return projectPage(text, { form, ownFields });
     },
 
-    async watch(type, { form, ownFields, resourceVersion, timeoutSeconds, graceSeconds, labelSelector, signal }) {
+    async watch(type, { form, ownFields, resourceVersion, timeoutSeconds, graceSeconds, labelSelector, fieldSelector, signal }) {
       const context: RequestContext = { verb: 'watch', type };
       const path = collectionPath(type, undefined, {
         watch: true,
@@ -152,6 +152,7 @@ export function createKubernetesClient(options: KubernetesClientOptions): Kubern
         resourceVersion: checkedVersion(resourceVersion),
         timeoutSeconds,
         labelSelector,
+        fieldSelector,
       });
       const opened = await observed(context, signal, () =>
         transport.open({ method: 'GET', path, accept: acceptOf(form, 'watch'), signal }),

@@ -34,6 +34,7 @@ interface ListOptions extends ReadOptions {
   /** The object with this address alone; left out: all. */
   readonly at?: ObjectAddress | undefined;
   readonly labelSelector?: string | undefined;
+  readonly fieldSelector?: string | undefined;
   /** Rows tell which fields are ours: {@link Row.ownFields}. */
   readonly ownFields?: boolean | undefined;
   /** Objects a page; 500 if left out. */
@@ -55,6 +56,7 @@ export interface WatchOptions extends CallOptions {
   readonly resourceVersion: string;
   readonly timeoutSeconds: number;
   readonly labelSelector?: string | undefined;
+  readonly fieldSelector?: string | undefined;
   /** Rows tell which fields are ours: {@link Row.ownFields}. */
   readonly ownFields?: boolean | undefined;
   /** The stream is given up this many seconds after `timeoutSeconds` without an end. */

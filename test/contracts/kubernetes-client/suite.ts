@@ -302,6 +302,25 @@ export function describeKubernetesClient(name: string, setUp: () => Promise<Benc
       );
     });
 
+    it('selects by field', async () => {
+      const [at, other] = [fresh(), fresh()];
+      for (const one of [at, other]) await bench.create(things, one, { metadata: { labels: { contract: `field-${names}` } } });
+      const fieldSelector = `metadata.name=${at.name}`;
+      const { rows, resourceVersion } = await client.list(things, { form: 'metadata', fieldSelector });
+      assert.deepEqual(
+        rows.map(({ metadata }) => metadata.name),
+        [at.name],
+      );
+      const others = `metadata.name!=${at.name}`;
+      assert.ok(
+        !(await client.list(things, { form: 'metadata', fieldSelector: others })).rows.some(({ metadata }) => metadata.name === at.name),
+      );
+      await bench.edit(things, other, { spec: { size: 5 } });
+      await bench.edit(things, at, { spec: { size: 6 } });
+      const [seen] = await frames(resourceVersion, 1, { form: 'metadata', fieldSelector });
+      assert.ok(seen !== undefined && 'row' in seen && seen.row.metadata.name === at.name);
+    });
+
     it('shows an object that leaves a selector as deleted, and one that comes back as added', async () => {
       const at = fresh();
       const label = { metadata: { labels: { contract: 'leaves' } } };

@@ -99,6 +99,17 @@ describe('client.list', () => {
     assert.equal(page.rows.length, 2);
   });
 
+  it('lists what a field selector selects, also of one name', async () => {
+    replay('list-metadata-only', 200);
+    replay('list-metadata-only', 200);
+    await client.list(tenants, { form: 'metadata', fieldSelector: 'spec.color=a' });
+    await client.list(tenants, { form: 'metadata', at: { name: 'a' }, fieldSelector: 'spec.color=a', limit: 1 });
+    assert.deepEqual(
+      stub.requests.map(({ path }) => path.split('fieldSelector=')[1]),
+      ['spec.color%3Da', 'metadata.name%3Da%2Cspec.color%3Da'],
+    );
+  });
+
   it('lists one object by its name, in its namespace', async () => {
     replay('list-metadata-only', 200);
     replay('list-metadata-only', 200);

@@ -40,11 +40,11 @@ async function read(frames: AsyncIterable<WatchFrame>): Promise<WatchFrame[]> {
 describe('client.watch', () => {
   it('asks for a Table of metadata with bookmarks from the position on', async () => {
     stub.reply(stream([]));
-    await read(await watch({ form: 'table', labelSelector: 'dogwatch.dev/owner' }));
+    await read(await watch({ form: 'table', labelSelector: 'dogwatch.dev/owner', fieldSelector: 'metadata.name=a' }));
     const [request] = stub.requests;
     assert.equal(
       request?.path,
-      '/api/v1/configmaps?watch=true&allowWatchBookmarks=true&includeObject=Metadata&resourceVersion=7&timeoutSeconds=60&labelSelector=dogwatch.dev%2Fowner',
+      '/api/v1/configmaps?watch=true&allowWatchBookmarks=true&includeObject=Metadata&resourceVersion=7&timeoutSeconds=60&labelSelector=dogwatch.dev%2Fowner&fieldSelector=metadata.name%3Da',
     );
     assert.match(String(request?.headers.accept), /^application\/json;as=Table;/);
   });
