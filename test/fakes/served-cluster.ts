@@ -16,19 +16,22 @@ const crds: ResourceType = {
   scope: 'Cluster',
 };
 
+/** What the clocks of all clusters show, for ever. */
+export const CLUSTER_TIME = new Date('2026-03-01T00:00:00Z');
+
 /** Close it in `after`. */
 export class ServedCluster {
   readonly cluster: FakeCluster;
   readonly stub: ApiStub;
-  /** Answers in place of the cluster while it is set. */
-  fault: Reply | undefined;
+  /** What answers a request in place of the cluster; undefined: the cluster does. */
+  fault: (request: StubRequest) => Reply | undefined = () => undefined;
   readonly #types: readonly ResourceType[];
 
   private constructor(name: string, types: readonly ResourceType[], stub: ApiStub) {
-    this.cluster = new FakeCluster({ name, now: () => new Date('2026-03-01T00:00:00Z') });
+    this.cluster = new FakeCluster({ name, now: () => CLUSTER_TIME });
     this.#types = types;
     this.stub = stub;
-    stub.otherwise = async (response, request) => await (this.fault ?? (await this.#replyTo(request)))(response, request);
+    stub.otherwise = async (response, request) => await (this.fault(request) ?? (await this.#replyTo(request)))(response, request);
   }
 
   static async start(name: string, types: readonly ResourceType[], columns: ServedKind['printerColumns']): Promise<ServedCluster> {

@@ -4,97 +4,12 @@
  */
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
-import { clusterName } from '../../../events/resource.ts';
-import { createKubernetesClient } from '../../../functions/adapters/kubernetes/client.ts';
-import type { KubernetesClient } from '../../../functions/adapters/kubernetes/port.ts';
-import type { CellStatus } from '../../../functions/watcher/cell-status.ts';
-import { startWatcher, type Watcher } from '../../../functions/watcher/watcher.ts';
 import { hang, type Reply } from '../../fakes/api-stub.ts';
 import { selfSigned } from '../../fakes/certificates.ts';
-import { hurriedClock } from '../../fakes/hurried-clock.ts';
-import { FakeQueue } from '../../fakes/queue.ts';
-import { ServedCluster, status } from '../../fakes/served-cluster.ts';
+import { type ServedCluster, status } from '../../fakes/served-cluster.ts';
 import { until } from '../../until.ts';
-import { COLUMNS, FakeLog, tenants, UPKEEP } from './scene.ts';
-
-/** How much faster the watcher's time passes than ours. */
-const HURRY = 50;
-
-class Scene {
-  readonly clock = hurriedClock(HURRY);
-  readonly queue = new FakeQueue();
-  readonly served = new Map<string, ServedCluster>();
-  readonly clients = new Map<string, KubernetesClient>();
-  watcher: Watcher | undefined;
-
-  async add(name: string): Promise<ServedCluster> {
-    const served = await ServedCluster.start(name, [tenants], COLUMNS);
-    this.served.set(name, served);
-    this.connect(name, served.stub.kubeconfig());
-    return served;
-  }
-
-  connect(name: string, path: string): void {
-    const timeouts = { connectMs: 200, totalMs: 200, watchHeadersMs: 200 };
-    this.clients.set(name, createKubernetesClient({ cluster: clusterName(name), kubeConfig: { kind: 'file', path }, timeouts }));
-  }
-
-  async start(): Promise<void> {
-    const clusters = [...this.clients].map(([name, client]) => {
-      const access = { kind: 'file', path: `/etc/${name}.yaml`, context: undefined } as const;
-      return { entry: { name: clusterName(name), access, where: name }, server: undefined, client };
-    });
-    const never = 1_000_000_000;
-    this.watcher = await startWatcher({
-      config: {
-        queueUrls: { live: 'https://sqs.test/live', bulk: 'https://sqs.test/bulk' },
-        httpAddress: { host: '127.0.0.1', port: 0 },
-        watchTimeoutSeconds: 300,
-        watchGraceSeconds: 15,
-        probeSeconds: 15,
-        ...UPKEEP,
-        healAfterSeconds: never,
-        resyncSeconds: never,
-        heartbeatSeconds: never,
-      },
-      clusters,
-      registry: { read: () => clusters.map(({ client: _, ...cluster }) => cluster), connect: () => assert.fail('nothing new') },
-      reconcilers: [{ resource: tenants as never, revision: 1 }],
-      queue: this.queue,
-      clock: this.clock,
-      log: new FakeLog(),
-    });
-  }
-
-  async stop(): Promise<void> {
-    await this.watcher?.stop();
-    for (const served of this.served.values()) await served.close();
-  }
-
-  /** Sent of one cluster so far, as `created name`, in alphabetical order. */
-  sent(cluster: string): string[] {
-    const found = this.queue.envelopes().filter(({ data }) => data.cluster === cluster);
-    return found.map(({ data }) => `${data.reason} ${data.name}`).sort();
-  }
-
-  status(cluster: string): CellStatus | undefined {
-    return this.watcher?.statuses().find((cell) => cell.cluster === cluster);
-  }
-
-  allStream(): boolean {
-    return this.watcher?.statuses().every(({ phase }) => phase === 'streaming') ?? false;
-  }
-
-  requestCount(cluster: string): number {
-    return this.clients.get(cluster)?.requestCount ?? 0;
-  }
-
-  /** Something happens in a cluster that is well, and is sent. */
-  async works(cluster: string, name: string): Promise<void> {
-    this.served.get(cluster)?.cluster.create(tenants, { name });
-    await until(`${name} is sent`, () => this.sent(cluster).some((sent) => sent.endsWith(` ${name}`)));
-  }
-}
+import { COLUMNS, tenants } from './scene.ts';
+import { WireScene } from './wire-scene.ts';
 
 interface Fault {
   readonly what: string;
@@ -125,11 +40,11 @@ const GAP: Gap = {
 /** Every request is answered so, and the open watch breaks off. */
 function answering(what: string, code: string, reply: Reply): Fault {
   const begin = (east: ServedCluster): void => {
-    east.fault = reply;
+    east.fault = () => reply;
     east.stub.cut('end');
   };
   const end = (east: ServedCluster): void => {
-    east.fault = undefined;
+    east.fault = () => undefined;
   };
   return { what, code, begin, end };
 }
@@ -205,7 +120,7 @@ const older = new WeakMap<ServedCluster, () => void>();
 describe('over HTTPS, beside a cluster that', { concurrency: 4 }, () => {
   for (const { what, code, begin, end, gap = GAP } of FAULTS) {
     it(`${what}, the others go on; what happened in it is sent when it is well`, async (t) => {
-      const scene = new Scene();
+      const scene = new WireScene();
       t.after(() => scene.stop());
       const east = await scene.add('east');
       await scene.add('west');
@@ -250,18 +165,18 @@ describe('over HTTPS, beside a cluster that', { concurrency: 4 }, () => {
 });
 
 describe('over HTTPS, a watcher that starts', () => {
-  const scenes: Scene[] = [];
+  const scenes: WireScene[] = [];
   afterEach(async () => {
     for (const scene of scenes.splice(0)) await scene.stop();
   });
 
   it('beside a cluster that hangs, one without name and one without CRD, works with the one that is well (B24, B27)', async () => {
-    const scene = new Scene();
+    const scene = new WireScene();
     scenes.push(scene);
     const [east, south] = [await scene.add('east'), await scene.add('south')];
     const west = await scene.add('west');
     scene.connect('north', west.stub.kubeconfig({}, { server: 'https://north.invalid:6443' }, 'north.yaml'));
-    east.fault = hang;
+    east.fault = () => hang;
     south.cluster.unserve(tenants);
     for (const { cluster } of [east, south, west]) cluster.create(tenants, { name: 'early' });
     await scene.start();
@@ -271,7 +186,7 @@ describe('over HTTPS, a watcher that starts', () => {
     await scene.works('west', 'meanwhile');
     await until('south is tried again', () => scene.requestCount('south') >= 6);
 
-    east.fault = undefined;
+    east.fault = () => undefined;
     south.cluster.serve(tenants, COLUMNS);
     for (const name of ['east', 'south']) {
       await until(`${name} is swept`, () => scene.sent(name).length === 1);
