@@ -1,0 +1,36 @@
+/** Messages about one object that meet another, or that say of a living object that it is gone. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { configMaps, namespaces } from '../../../functions/core/kinds.ts';
+import { Harness, widgets } from './harness.ts';
+
+describe('a deletion message', () => {
+  it('about an object that lives does nothing to it: it only left a selection (B11)', async () => {
+    const harness = new Harness();
+    const { uid } = harness.createWidget().metadata;
+    await harness.deliver({ reason: 'created' });
+    const before = harness.widget();
+    assert.deepEqual(await harness.invoke(harness.recordFor({ uid, reason: 'deleted' })), []);
+    assert.equal(harness.lastRun()['branch'], 'settled');
+    assert.deepEqual([harness.widget(), harness.configNames(), harness.east.requestsOf('delete')], [before, ['one'], []]);
+  });
+
+  for (const order of [
+    ['deleted', 'created'],
+    ['created', 'deleted'],
+  ] as const) {
+    it(`of an object and the creation of another of its name end with the other, ${order.join(' first, then ')} (B08)`, async () => {
+      const harness = new Harness();
+      const { uid: old } = harness.createWidget().metadata;
+      await harness.deliver({ reason: 'created' });
+      harness.east.delete(widgets, { name: 'a' });
+      harness.east.delete(configMaps, { namespace: 'widget-a', name: 'one' });
+      harness.east.delete(namespaces, { name: 'widget-a' });
+      const { uid } = harness.createWidget('a', ['two']).metadata;
+      for (const reason of order) await harness.deliver({ reason, uid: reason === 'deleted' ? old : uid });
+      assert.deepEqual([harness.widget()?.metadata.uid, harness.status()['observedGeneration'], harness.configNames()], [uid, 1, ['two']]);
+      assert.deepEqual(harness.east.requestsOf('delete'), []);
+      assert.equal(harness.inputs.length, 2, 'one run for each object');
+    });
+  }
+});
