@@ -75,7 +75,7 @@ describe('an envelope', () => {
     assert.equal('traceparent' in envelope, false);
   });
 
-  it('comes back as it was, whatever characters it holds, in characters that SQS takes', () => {
+  it('comes back as it was, whatever characters it holds, in characters that SQS takes (B29)', () => {
     const content = fc.record({
       name,
       namespace: name,
@@ -135,7 +135,7 @@ describe('the size of an envelope', () => {
     assert.equal(reconcile(decodeEnvelope(body)).data.name, DNS_SUBDOMAIN);
   });
 
-  it('is refused over the bound, in bytes and not in characters', () => {
+  it('is refused over the bound, in bytes and not in characters (B30)', () => {
     const room = ENVELOPE_MAX_BYTES - byteSize(encodeEnvelope(buildEnvelope(data({ pad: '' }), frame)));
     assert.equal(byteSize(encodeEnvelope(buildEnvelope(data({ pad: 'x'.repeat(room) }), frame))), ENVELOPE_MAX_BYTES);
     assert.throws(() => encodeEnvelope(buildEnvelope(data({ pad: 'x'.repeat(room + 1) }), frame)), RangeError);

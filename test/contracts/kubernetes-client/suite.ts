@@ -321,7 +321,7 @@ export function describeKubernetesClient(name: string, setUp: () => Promise<Benc
       assert.ok(seen !== undefined && 'row' in seen && seen.row.metadata.name === at.name);
     });
 
-    it('shows an object that leaves a selector as deleted, and one that comes back as added', async () => {
+    it('shows an object that leaves a selector as deleted, and one that comes back as added (B11)', async () => {
       const at = fresh();
       const label = { metadata: { labels: { contract: 'leaves' } } };
       await bench.create(things, at, label);

@@ -102,7 +102,7 @@ describe('createQueue', () => {
     ]);
   });
 
-  it('answers per entry, in the order of the messages', async () => {
+  it('answers per entry, in the order of the messages (B32)', async () => {
     const results = await send(
       ['ok', 'bad', 'busy', 'fault', 'lost', 'prefixed'].map((body) => message(body)),
       (entries) => ({
@@ -127,7 +127,7 @@ describe('createQueue', () => {
     assert.equal(requests.length, 1);
   });
 
-  it('splits a batch that is refused as too long until the message that is too long stands alone', async () => {
+  it('splits a batch that is refused as too long until the message that is too long stands alone (B30)', async () => {
     const results = await send(
       ['a', 'b', 'TOO LONG', 'd', 'e'].map((body) => message(body)),
       (entries, _, response) => {

@@ -217,7 +217,7 @@ describe('dispose, any input', () => {
     fc.date({ noInvalidDate: false }).map((notBefore) => ({ kind: 'not-due' as const, notBefore })),
   );
 
-  it('never throws, and every delay is a whole number from 0 to 900', () => {
+  it('never throws, and every delay is a whole number from 0 to 900 (B40)', () => {
     const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
     const failures = fc.option(fc.dictionary(fc.constantFrom('transient', 'overtaken', 'author-error', 'foreign-fields'), odd), {
       nil: undefined,

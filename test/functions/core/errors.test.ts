@@ -43,7 +43,7 @@ describe('cutText', () => {
     it(name, () => assert.equal(cutText(text, max), expected));
   }
 
-  it('is never longer than its limit and always well formed', () => {
+  it('is never longer than its limit and always well formed (B29)', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.nat({ max: 20 }), (text, max) => {
         const cut = cutText(text, max);

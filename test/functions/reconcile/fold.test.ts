@@ -40,7 +40,7 @@ describe('foldRecords', () => {
     });
   }
 
-  it('folds another served version and another uid of the same key', () => {
+  it('folds another served version and another uid of the same key (B28)', () => {
     const run = foldOne(workOf({ resourceVersion: '9', uid: 'uid-1' }), workOf({ resourceVersion: '10', uid: 'uid-2', version: 'v2' }));
     assert.equal(run.data.uid, 'uid-2');
   });

@@ -19,7 +19,7 @@ describe('a deletion message', () => {
     ['deleted', 'created'],
     ['created', 'deleted'],
   ] as const) {
-    it(`of an object and the creation of another of its name end with the other, ${order.join(' first, then ')} (B08)`, async () => {
+    it(`about an object and the creation of another of the name end with that one, ${order.join(' first, then ')} (B08)`, async () => {
       const harness = new Harness();
       const { uid: old } = harness.createWidget().metadata;
       await harness.deliver({ reason: 'created' });

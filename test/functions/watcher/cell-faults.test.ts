@@ -6,7 +6,7 @@ import { Scene, tenants } from './scene.ts';
 const unreachable = (): DogwatchError => new TransientError('unreachable', 'the API server cannot be reached; it is tried again');
 
 describe('an expired position', () => {
-  it('told inside the stream leads to one list, whose difference is sent', async () => {
+  it('told inside the stream leads to one list, whose difference is sent (B02)', async () => {
     const scene = new Scene();
     scene.create('a', 1);
     const gone = scene.create('b', 1);
@@ -28,7 +28,7 @@ describe('an expired position', () => {
     await scene.stop();
   });
 
-  it('told over and over leads to lists with growing waits', async () => {
+  it('told over and over leads to lists with growing waits (B02)', async () => {
     const scene = new Scene();
     scene.cluster.fault({ verb: 'watch' }, { throw: new TransientError('expired', 'too old') }, 1_000);
     await scene.start();
@@ -39,7 +39,7 @@ describe('an expired position', () => {
 });
 
 describe('a connection that breaks', () => {
-  it('is opened again by one watch, with waits, and nothing is sent twice', async () => {
+  it('is opened again by one watch, with waits, and nothing is sent twice (B04)', async () => {
     const scene = new Scene();
     scene.create('a', 1);
     await scene.start();
@@ -82,7 +82,7 @@ describe('a connection that breaks', () => {
 });
 
 describe('a list that fails', () => {
-  it('is tried again with waits, and infers no deletion from half of it', async () => {
+  it('is tried again with waits, and infers no deletion from half of it (B05)', async () => {
     const scene = new Scene();
     for (let index = 0; index < 600; index += 1) scene.create(`t-${index}`, 1);
     await scene.start();
@@ -104,7 +104,7 @@ describe('a list that fails', () => {
     await scene.stop();
   });
 
-  it('for a conversion that fails is retried with waits, and ends by itself', async () => {
+  it('for a conversion that fails is retried with waits, and ends by itself (B28)', async () => {
     const scene = new Scene();
     scene.create('a');
     const broken = new TerminalError('final-server-error', 'conversion webhook failed');
@@ -152,7 +152,7 @@ describe('a page that is too large to be read', () => {
 });
 
 describe('a kind that is not served', () => {
-  it('fails with that reason, is asked for with pauses, and is listed when it comes', async () => {
+  it('fails with that reason, is asked for with pauses, and is listed when it comes (B27)', async () => {
     const scene = new Scene();
     scene.cluster.unserve(tenants);
     await scene.start();
@@ -168,7 +168,7 @@ describe('a kind that is not served', () => {
     await scene.stop();
   });
 
-  it('under a silent stream is noticed by the probe; what is created with it again is news', async () => {
+  it('under a silent stream is noticed by the probe; what is created with it again is news (B27)', async () => {
     const scene = new Scene();
     scene.create('a', 1);
     await scene.start();

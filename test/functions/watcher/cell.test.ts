@@ -97,7 +97,7 @@ describe('a cell that streams', () => {
     await scene.stop();
   });
 
-  it('sends the deletion and the new object when a name is used again', async () => {
+  it('sends the deletion and the new object when a name is used again (B08)', async () => {
     const scene = new Scene();
     const old = scene.create('a', 1);
     await scene.start();
@@ -136,7 +136,7 @@ describe('a cell that streams', () => {
     await scene.stop();
   });
 
-  it('moves its position with a bookmark, which is no message', async () => {
+  it('moves its position with a bookmark, which is no message (B06)', async () => {
     const scene = new Scene();
     await scene.start();
     scene.openWatch.bookmark('5000');
@@ -149,7 +149,7 @@ describe('a cell that streams', () => {
     await scene.stop();
   });
 
-  it('resumes behind a frame that is cut off, and reads it again', async () => {
+  it('resumes behind a frame that is cut off, and reads it again (B06)', async () => {
     const scene = new Scene();
     scene.create('a', 1);
     await scene.start();

@@ -132,7 +132,7 @@ describe('a child cell', () => {
     await family.stop();
   });
 
-  it('wakes the owner of a child whose label is taken off or names another', async () => {
+  it('wakes the owner of a child whose label is taken off or names another (B11)', async () => {
     for (const label of [undefined, 'somebody-else']) {
       const { family } = await started();
       family.cluster.edit(resourceQuotas, QUOTA, (draft) => {

@@ -338,7 +338,7 @@ describe('a watcher that stops while its fleet changes', () => {
   });
 });
 
-describe('clusters with objects of one name, and of one uid', () => {
+describe('clusters with objects of one name, and of one uid (B23)', () => {
   it('keep them apart in what is sent, deleted and shown', async () => {
     const scene = new WatcherScene('east', 'west');
     await scene.start();

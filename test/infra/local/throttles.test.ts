@@ -46,7 +46,7 @@ describe('an event source of a function with reserved concurrency', () => {
     return pool;
   }
 
-  it('burns receives while somebody else uses it up: healthy messages become dead letters that no code ever saw', async () => {
+  it('burns receives while somebody else uses it up: healthy messages become dead letters that no code ever saw (B37)', async () => {
     const pool = poolOf(1, 20_000);
     const go = join(folder, 'go');
     const other = pool.invoke({ until: go });

@@ -44,7 +44,7 @@ describe('openCredentials', () => {
     assert.deepEqual(headers['Impersonate-Group'], ['a', 'b']);
   });
 
-  it('reads a token file again after a minute', async () => {
+  it('reads a token file again after a minute (B25)', async () => {
     const file = stub.file('token', 'one\n');
     const credentials = open(stub.kubeconfig({ tokenFile: file, token: 'never' }));
     const first = await credentials.current();

@@ -102,7 +102,7 @@ describe('transport.send', () => {
     assert.equal(stub.connectionCount, 2);
   });
 
-  it('asks again with renewed credentials after a 401, once', async () => {
+  it('asks again with renewed credentials after a 401, once (B25)', async () => {
     await setUp({ user: { token: 'one' } }, refused, refused);
     stub.kubeconfig({ token: 'two' });
     assert.equal((await transport.send(get)).status, 401);
@@ -275,7 +275,7 @@ describe('transport.open', () => {
     await stub.idle();
   });
 
-  it('renews the credentials after a 401', async () => {
+  it('renews the credentials after a 401 (B25)', async () => {
     await setUp({}, refused, stream([], { open: true }));
     (await opened()).close();
     assert.equal(stub.requests.length, 2);

@@ -76,7 +76,7 @@ describe('client.watch', () => {
     assert.ok(frame?.type === 'ERROR' && frame.code === 410);
   });
 
-  it('joins what was cut in the middle of a character', async () => {
+  it('joins what was cut in the middle of a character (B06)', async () => {
     const bytes = Buffer.from(line('ADDED', 'ä-\u2028'));
     const at = bytes.indexOf(0xc3) + 1;
     stub.reply(stream([bytes.subarray(0, at), bytes.subarray(at)]));
@@ -106,7 +106,7 @@ describe('client.watch', () => {
     await assert.rejects(frames.next(), { name: 'TransientError', code: 'unreachable' });
   });
 
-  it('is given up after its time and grace', async () => {
+  it('is given up after its time and grace (B01)', async () => {
     stub.reply(stream([line('ADDED', 'a')], { open: true }));
     const frames = (await watch({ timeoutSeconds: 0.05, graceSeconds: 0.05 }))[Symbol.asyncIterator]();
     await frames.next();
@@ -146,7 +146,7 @@ describe('client.watch', () => {
     await stub.idle();
   });
 
-  it('slows the server down while nobody reads', async () => {
+  it('slows the server down while nobody reads (B33)', async () => {
     const frame = line('MODIFIED', 'x'.repeat(60_000));
     let written = 0;
     stub.reply((response) => {
