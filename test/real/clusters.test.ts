@@ -172,7 +172,7 @@ describe('two clusters', () => {
     await Promise.all([streaming('east'), streaming('west')]);
   });
 
-  it('keep objects of one name apart, also when one of them goes', async () => {
+  it('keep objects of one name apart, also when one of them goes (B23)', async () => {
     await Promise.all([
       createTenant(east, 'same', { owner: 'east@acme.example' }),
       createTenant(west, 'same', { owner: 'west@acme.example' }),
@@ -199,7 +199,7 @@ describe('two clusters', () => {
     await settled(west, 'after-the-fall', RECOVERS_MS);
   });
 
-  it('are no matter to each other when one accepts connections and never answers, in the middle of a run', async () => {
+  it('are no matter to each other when one accepts connections and never answers, in the middle of a run (B24)', async () => {
     await createTenant(west, 'caught');
     westPlane.pause();
     try {
@@ -258,7 +258,7 @@ describe('two clusters', () => {
     assert.ok(settledTenants.every(({ metadata }) => metadata.generation === 2));
   });
 
-  it('follow what is true after one was restored from an older copy', async (t) => {
+  it('follow what is true after one was restored from an older copy (B19)', async (t) => {
     for (const api of [east, west]) await removeAll(api);
     await createTenant(west, 'kept');
     await settled(west, 'kept', RECOVERS_MS);

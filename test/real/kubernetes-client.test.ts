@@ -134,7 +134,7 @@ describe('the client at kube-apiserver', { timeout: 120_000 }, () => {
     for (const each of [wrong, nobody]) each.close();
   });
 
-  it('goes on with the right token once the kubeconfig has it', async () => {
+  it('goes on with the right token once the kubeconfig has it (B25)', async () => {
     const path = join(plane.dir, 'rotated.yaml');
     writeFileSync(path, JSON.stringify(kubeconfigOf(plane, 'wrong')));
     const rotated = connect({}, path);

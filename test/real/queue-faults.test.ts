@@ -17,7 +17,7 @@ const END_MS = 25_000;
 
 const names = Array.from({ length: TENANT_COUNT }, (_, index) => `tenant-${index}`);
 
-describe('SQS that answers nothing', { timeout: 300_000 }, () => {
+describe('SQS that answers nothing (B33)', { timeout: 300_000 }, () => {
   let system: System;
   before(async () => {
     system = await startSystem();
