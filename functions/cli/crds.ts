@@ -30,7 +30,7 @@ const CUSTOM_RESOURCE_DEFINITIONS: ResourceType = {
 const SERVED_WITHIN_MS = 30_000;
 
 export async function crds(env: NodeJS.ProcessEnv, options: CrdsOptions): Promise<ExitCode> {
-  const resources = reconcilers.map((reconciler) => reconciler.resource);
+  const resources = reconcilers.flatMap(({ resource }) => (resource.isDescribed ? [] : resource));
   if (options.apply !== true) {
     if (options.cluster !== undefined) throw new ConfigError('usage', '--cluster goes with --apply; add --apply or leave it out');
     if (options.out === undefined) console.log(resources.map(crdYaml).join('---\n').trimEnd());

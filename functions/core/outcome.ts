@@ -28,6 +28,7 @@ export interface Failure {
  * - `settled`: nothing to do for this generation
  * - `gone`, `replaced`: no object of that name, or another one, where only the one in the envelope counts
  * - `paused`, `deleting`: left alone
+ * - `not-selected`: outside the reconciler's selector, or held back by its predicate
  * - `finalized`: the finalizer is off
  * - `retry-superseded`: a retry for a generation that is no longer the object's
  * - `requeue-stale`: a wake-up that is not the one its object waits for
@@ -39,6 +40,7 @@ export type Branch =
   | 'replaced'
   | 'paused'
   | 'deleting'
+  | 'not-selected'
   | 'finalized'
   | 'retry-superseded'
   | 'requeue-stale';

@@ -21,7 +21,7 @@ import { type ErrorFacts, TerminalError } from './errors.ts';
 import { isJsonObject, toPlainJson } from './plain-json.ts';
 import { type CheckedObject, checkPlannedObject } from './planned-object.ts';
 import type { PlannedCondition, PlannedObject, Reconciler } from './reconciler.ts';
-import { describeIssues } from './resource-definition.ts';
+import { describeIssues, type ResourceDefinition } from './resource-definition.ts';
 
 /** Whose Plan it is: the object as it was read. */
 export interface PlanOwner {
@@ -58,6 +58,7 @@ export function invalidPlan(message: string, facts: ErrorFacts = {}): TerminalEr
 }
 
 const PLAN_FIELDS = ['apply', 'status', 'conditions'];
+const DESCRIBED_PLAN_FIELDS = ['apply'];
 
 /**
  * The Plan ready to be carried out. `plan` is whatever an author's code returned; it is copied, never kept.
@@ -65,9 +66,14 @@ const PLAN_FIELDS = ['apply', 'status', 'conditions'];
  * @throws TerminalError `invalid-plan`, naming the child and the field
  */
 export function checkPlan(reconciler: Reconciler, owner: PlanOwner, plan: unknown): CheckedPlan {
-  if (!isJsonObject(plan)) throw invalidPlan('reconcile returned no Plan; return an object with status (and apply, conditions)');
-  const unknown = Object.keys(plan).find((field) => !PLAN_FIELDS.includes(field));
-  if (unknown !== undefined) throw invalidPlan(`The Plan has an unknown field ${unknown}; known are ${PLAN_FIELDS.join(', ')}`);
+  const { resource } = reconciler;
+  if (!isJsonObject(plan)) {
+    const what = resource.isDescribed ? 'with apply' : 'with status (and apply, conditions)';
+    throw invalidPlan(`reconcile returned no Plan; return an object ${what}`);
+  }
+  const known = resource.isDescribed ? DESCRIBED_PLAN_FIELDS : PLAN_FIELDS;
+  const unknown = Object.keys(plan).find((field) => !known.includes(field));
+  if (unknown !== undefined) throw invalidPlan(`The Plan has an unknown field ${unknown}; known are ${known.join(', ')}`);
   const children = checkChildren(reconciler, owner, plan['apply']);
   const waves = [
     children.filter(({ type }) => type.scope === 'Cluster'),
@@ -76,13 +82,13 @@ export function checkPlan(reconciler: Reconciler, owner: PlanOwner, plan: unknow
   return {
     children: waves.flat(),
     waves,
-    status: checkStatus(reconciler, plan['status']),
+    status: resource.isDescribed ? {} : checkStatus(resource, plan['status']),
     conditions: checkConditions(plan['conditions']),
     digest: digestOf(children),
   };
 }
 
-function checkStatus({ resource }: Reconciler, status: unknown): Readonly<Record<string, unknown>> {
+function checkStatus(resource: ResourceDefinition, status: unknown): Readonly<Record<string, unknown>> {
   if (!isJsonObject(status)) throw invalidPlan('The Plan has no status; return an object, {} if there is nothing to say');
   const shape = (resource.status as { readonly shape?: object }).shape;
   const unknown = Object.keys(status).find((field) => shape !== undefined && !Object.hasOwn(shape, field));

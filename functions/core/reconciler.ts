@@ -7,9 +7,11 @@
  */
 import type { ObjectMetadata } from '../../events/observed-object.ts';
 import { groupKind, type ObjectAddress, type ResourceKey, type ResourceType } from '../../events/resource.ts';
+import type { DescribedObject, DescribedResource } from './described-resource.ts';
 import { ConfigError } from './errors.ts';
 import type { OwnedKind } from './owned-kind.ts';
 import type { ResourceDefinition } from './resource-definition.ts';
+import { type WatchDeclaration, type WatchRules, watchRules } from './watch-rules.ts';
 
 /** Any object as the API server has it. */
 export interface KubernetesObject {
@@ -60,6 +62,9 @@ export interface Plan<Status = unknown> {
   readonly conditions?: readonly PlannedCondition[];
 }
 
+/** What should be so for an object of a kind that is not ours: nothing can be said in its status. */
+export type DescribedPlan = Pick<Plan, 'apply'>;
+
 /** Reads any object of the same cluster, frozen; undefined where it is absent. */
 export type Read = (type: ResourceType, at: ObjectAddress) => Promise<KubernetesObject | undefined>;
 
@@ -78,6 +83,11 @@ export interface ReconcileInput<Spec, Status> {
   readonly log: ReconcilerLog;
   /** Aborted when the record's deadline passes; hand it to every call that leaves the process. */
   readonly signal: AbortSignal;
+}
+
+/** The same for an object of a kind that is not ours. */
+export interface DescribedInput<Spec> extends Omit<ReconcileInput<Spec, never>, 'object'> {
+  readonly object: DescribedObject<Spec>;
 }
 
 /** A right that the Plan hands on to others, which RBAC therefore wants us to hold (or to be allowed to `bind`). */
@@ -101,20 +111,40 @@ export interface ReconcilerDeclaration<Spec, Status> {
    */
   readonly owns?: readonly OwnedKind[];
   readonly grants?: readonly Grant[];
+  /** Which objects and changes it wants to see; all objects, and changes of their generation, if left out. */
+  readonly watch?: WatchDeclaration;
   reconcile(input: ReconcileInput<Spec, Status>): Promise<Plan<Status>>;
 }
 
-export type Reconciler<Spec = unknown, Status = unknown> = Required<ReconcilerDeclaration<Spec, Status>>;
+/** A reconciler of a kind that is not ours. With objects of the same kind in `owns`, `watch` must tell its own from the others. */
+export interface DescribedReconcilerDeclaration<Spec> extends Omit<ReconcilerDeclaration<Spec, never>, 'resource' | 'reconcile'> {
+  readonly resource: DescribedResource<Spec>;
+  reconcile(input: DescribedInput<Spec>): Promise<DescribedPlan>;
+}
 
-const KNOWN_FIELDS = new Set(['resource', 'revision', 'owns', 'grants', 'reconcile']);
+export interface Reconciler<Spec = unknown, Status = unknown>
+  extends Required<Omit<ReconcilerDeclaration<Spec, Status>, 'resource' | 'watch'>> {
+  readonly resource: ResourceDefinition<Spec, Status> | DescribedResource<Spec>;
+  readonly watch: WatchRules;
+}
+
+type OfOurs<Spec, Status> = Reconciler<Spec, Status> & { readonly resource: ResourceDefinition<Spec, Status> };
+
+const KNOWN_FIELDS = new Set(['resource', 'revision', 'owns', 'grants', 'watch', 'reconcile']);
 
 /**
  * A reconciler ready to be listed in `functions/reconcilers/index.ts`.
  *
- * @throws ConfigError for an unknown field, a revision that is no integer of 1 or more, or a kind owned twice
+ * @throws ConfigError for an unknown field, a revision that is no integer of 1 or more, a kind owned twice, or a selector or
+ *   predicate that cannot be
  */
-export function defineReconciler<Spec, Status>(declaration: ReconcilerDeclaration<Spec, Status>): Reconciler<Spec, Status> {
+export function defineReconciler<Spec, Status>(declaration: ReconcilerDeclaration<Spec, Status>): OfOurs<Spec, Status>;
+export function defineReconciler<Spec>(declaration: DescribedReconcilerDeclaration<Spec>): Reconciler<Spec, never>;
+export function defineReconciler(
+  declaration: ReconcilerDeclaration<unknown, unknown> | DescribedReconcilerDeclaration<unknown>,
+): Reconciler {
   const { kind } = declaration.resource;
+  const watch = watchRules(kind, declaration.watch ?? {}, 'finalizer' in declaration);
   for (const field of Object.keys(declaration)) {
     if (!KNOWN_FIELDS.has(field)) throw new ConfigError('unknown-field', `reconciler of ${kind}: unknown field ${field}`);
   }
@@ -125,7 +155,7 @@ export function defineReconciler<Spec, Status>(declaration: ReconcilerDeclaratio
   const kinds = owns.map(groupKind);
   const twice = kinds.find((name, at) => kinds.indexOf(name) !== at);
   if (twice !== undefined) throw new ConfigError('owned-twice', `reconciler of ${kind}: owns ${twice} twice`);
-  return { ...declaration, revision, owns, grants };
+  return { ...(declaration as ReconcilerDeclaration<unknown, unknown>), revision, owns, grants, watch };
 }
 
 /**

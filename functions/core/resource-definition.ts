@@ -21,6 +21,8 @@ export interface PrinterColumn {
 
 /** A kind of ours. `spec` and `status` are zod objects; what they infer to is what the reconciler sees and returns. */
 export interface ResourceDefinition<Spec = unknown, Status = unknown> extends ResourceType {
+  /** Tells it from a kind that is not ours: `described-resource.ts`. */
+  readonly isDescribed: false;
   readonly singular: string;
   readonly shortNames: readonly string[];
   readonly spec: z.ZodType<Spec>;
@@ -57,8 +59,9 @@ export const RESERVED_COLUMNS = ['Name', 'Ready', 'Reason', 'Age', 'Observed', '
  */
 export function defineResource<Spec, Status>(declaration: ResourceDeclaration<Spec, Status>): ResourceDefinition<Spec, Status> {
   const { kind, spec, status } = declaration;
-  const definition = {
+  const definition: ResourceDefinition<Spec, Status> = {
     ...declaration,
+    isDescribed: false,
     singular: declaration.singular ?? kind.toLowerCase(),
     shortNames: declaration.shortNames ?? [],
     columns: declaration.columns ?? [],

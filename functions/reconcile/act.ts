@@ -30,9 +30,11 @@ const FRESH_REASONS = new Set(['created', 'generation-changed']);
 /**
  * True where only the generation is new: the record is no retry, no repair and no repeat (which are mustRun), and the confirmed
  * run before was of this revision and of the generation right before this one, since a run of one in between may have written
- * and failed. Only then does the stored childrenDigest speak for what is there, and a list at R for what may be there.
+ * and failed. Only then does the stored childrenDigest speak for what is there, and a list at R for what may be there. Never for
+ * a kind that is not ours: its status says nothing of our runs.
  */
 export function isOnlyGenerationNew({ run, reconciler, object }: ObjectContext): boolean {
+  if (reconciler.resource.isDescribed) return false;
   const fresh = !run.data.mustRun && [...run.reasons].every((reason) => FRESH_REASONS.has(reason));
   const { observedGeneration = 0, observedRevision } = observedOf(object);
   return fresh && observedRevision === reconciler.revision && object.metadata.generation === observedGeneration + 1;

@@ -1,4 +1,7 @@
-/** Kubernetes Events: one when Ready changes, one when a message of the object is dead-lettered, nothing else. Best effort. */
+/**
+ * Kubernetes Events: one when Ready changes, one when a message of the object is dead-lettered, nothing else; where the kind is
+ * not ours and has no Ready, one for the first failure of a message. Best effort.
+ */
 import { apiVersionOf } from '../../events/resource.ts';
 import { cutText } from '../core/errors.ts';
 import { type Failure, failureOf } from '../core/outcome.ts';
@@ -35,6 +38,11 @@ export async function announce(context: ObjectContext, written: OwnStatus | unde
   }
   if (letter === undefined) return;
   await createEvent(context, { type: 'Warning', reason: 'DeadLettered', note: `${reasonOf(letter.code)}: ${letter.message}` });
+}
+
+/** Tells of a failure where no status can. */
+export async function announceFailure(context: ObjectContext, { code, message }: Failure): Promise<void> {
+  await createEvent(context, { type: 'Warning', reason: reasonOf(code), note: message });
 }
 
 async function createEvent(context: ObjectContext, { type, reason, note }: Announcement): Promise<void> {

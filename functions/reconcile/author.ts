@@ -3,6 +3,7 @@
  * never returns stays a matter of this one object.
  */
 import { formatResourceKey } from '../../events/resource.ts';
+import type { DescribedObject } from '../core/described-resource.ts';
 import { deepFreeze } from '../core/frozen.ts';
 import type { CustomObject, Read, ReconcilerLog } from '../core/reconciler.ts';
 import { readNotOlderThan } from './read.ts';
@@ -17,7 +18,7 @@ import type { ObjectContext } from './run-context.ts';
  */
 export async function askAuthor(
   context: ObjectContext,
-  object: CustomObject<unknown, unknown>,
+  object: CustomObject<unknown, unknown> | DescribedObject,
   readAt: string | undefined,
 ): Promise<unknown> {
   const { run, reconciler, client, now, signal } = context;
@@ -25,7 +26,7 @@ export async function askAuthor(
     deepFreeze(await readNotOlderThan(context, readAt, (resourceVersion) => client.get(type, at, { resourceVersion })));
   return reconciler.reconcile({
     key: deepFreeze({ ...run.key }),
-    object,
+    object: object as CustomObject<unknown, unknown>,
     read,
     now: new Date(now),
     log: authorLog(context),

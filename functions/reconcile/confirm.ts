@@ -40,13 +40,24 @@ export async function confirm(context: ObjectContext, status: OwnStatus): Promis
     }
     const found = await client.get(reconciler.resource, context.run.key);
     if (found === undefined) return { outcome: { kind: 'finished', branch: 'gone' }, rereadCount: rereadCount + 1 };
-    const overtakenBy = compareWithRead(context.object, found);
+    const overtakenBy = compareWithRead(reconciler, context.object, found);
     if (overtakenBy !== 'foreign-fields' || rereadCount >= CONFIRM_AGAIN_MAX) {
       return { outcome: overtaken(overtakenBy, found), rereadCount: rereadCount + 1 };
     }
     current = found;
     await clock.sleep(1 + clock.random() * (JITTER_MS - 1), signal);
   }
+}
+
+/**
+ * The end of a run over an object that is not ours to write: one more read tells whether the children were made for what is there.
+ * Where the kind has no generation, any other content counts.
+ */
+export async function confirmDescribed({ client, reconciler, run, object }: ObjectContext): Promise<Confirmed> {
+  const found = await client.get(reconciler.resource, run.key);
+  if (found === undefined) return { outcome: { kind: 'finished', branch: 'gone' }, rereadCount: 0 };
+  const by = compareWithRead(reconciler, object, found);
+  return { outcome: by === 'foreign-fields' ? { kind: 'finished', branch: 'reconciled' } : overtaken(by, found), rereadCount: 0 };
 }
 
 /** The body of a status apply: nothing but identity, R and status. */

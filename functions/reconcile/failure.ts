@@ -1,12 +1,15 @@
 /** A failure on the object itself, where its owner looks first. Best effort: what is decided does not depend on it. */
 import { ConflictError } from '../core/errors.ts';
-import { type Failure, failureOf } from '../core/outcome.ts';
+import { type Failure, failureOf, type Outcome } from '../core/outcome.ts';
 import type { KubernetesObject } from '../core/reconciler.ts';
 import { failureStatus, type OwnStatus, ownStatusOf } from '../core/status.ts';
 import { statusBody } from './confirm.ts';
 import { compareWithRead } from './overtaken.ts';
 import type { ObjectContext } from './run-context.ts';
 import type { Decided } from './show.ts';
+
+/** What may pass by itself. */
+const SHOWN_LATE: ReadonlySet<Outcome['kind']> = new Set(['transient', 'waiting', 'field-conflict', 'unknown-target']);
 
 /** The failure of its row from which on what may pass by itself is shown. */
 const SHOWN_FROM_FAILURE = 3;
@@ -45,6 +48,13 @@ export function failureToShow({ run, report, disposition }: Decided): Failure | 
   }
 }
 
+/** True where {@link failureToShow} tells of this failure for the first time since the message was sent. */
+export function isShownFirst({ run, report: { outcome } }: Decided): boolean {
+  if (outcome.kind === 'unknown') return !run.redelivered;
+  const failuresBefore = run.data.failures?.[outcome.kind] ?? 0;
+  return failuresBefore + 1 === (SHOWN_LATE.has(outcome.kind) ? SHOWN_FROM_FAILURE : 1);
+}
+
 /** A failure as it stands on the object now, and the object as it was right before. */
 export interface ShownFailure {
   readonly context: ObjectContext;
@@ -75,7 +85,7 @@ export async function showFailure(
     } catch (error) {
       if (!(isLetter && error instanceof ConflictError && error.code === 'resource-version-conflict')) throw error;
     }
-    return await reread((found) => compareWithRead(object, found) === 'foreign-fields');
+    return await reread((found) => compareWithRead(reconciler, object, found) === 'foreign-fields');
   } catch (error) {
     if (!signal.aborted) log.debug('failure not shown on the object', { key: run.key, code: failureOf(error).code });
     return undefined;

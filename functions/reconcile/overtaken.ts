@@ -1,16 +1,25 @@
 /** Whether a run still acted on what is there: its object as it was read, compared with the object as it is now. */
 import { type Outcome, type OvertakenBy, outcomeOf } from '../core/outcome.ts';
-import type { KubernetesObject } from '../core/reconciler.ts';
+import { canonicalJson } from '../core/plain-json.ts';
+import type { KubernetesObject, Reconciler } from '../core/reconciler.ts';
 import { isSameOwnStatus, ownStatusOf } from '../core/status.ts';
 import { untilAborted } from './abort.ts';
 import type { RunReport } from './process.ts';
 
 /** What has happened to the object since it was read; `foreign-fields`: nothing that the run rests on. */
-export function compareWithRead(read: KubernetesObject, found: KubernetesObject): OvertakenBy {
+export function compareWithRead({ resource }: Pick<Reconciler, 'resource'>, read: KubernetesObject, found: KubernetesObject): OvertakenBy {
   if (found.metadata.uid !== read.metadata.uid) return 'replacement';
   if (found.metadata.generation !== read.metadata.generation) return 'newer-spec';
   if (found.metadata.deletionTimestamp !== read.metadata.deletionTimestamp) return 'newer-spec';
+  if (resource.isDescribed) return read.metadata.generation === undefined && !isSameContent(read, found) ? 'newer-spec' : 'foreign-fields';
   return isSameOwnStatus(ownStatusOf(read), ownStatusOf(found)) ? 'foreign-fields' : 'newer-run';
+}
+
+/** Without a generation, whatever there is counts, save for the account of who wrote it. */
+function isSameContent(before: KubernetesObject, after: KubernetesObject): boolean {
+  const contentOf = ({ metadata: { resourceVersion: _version, managedFields: _fields, ...metadata }, ...rest }: KubernetesObject): string =>
+    canonicalJson({ ...rest, metadata });
+  return contentOf(before) === contentOf(after);
 }
 
 /** The outcome of a run that was overtaken, with what was found. */
@@ -33,7 +42,7 @@ export async function outcomeInsteadOfLetter(
   try {
     const found = await untilAborted(signal, client.get(reconciler.resource, run.key));
     if (found === undefined) return { outcome: { kind: 'finished', branch: 'gone' }, isApiServerError: false };
-    const by = compareWithRead(object, found);
+    const by = compareWithRead(reconciler, object, found);
     return by === 'foreign-fields' ? undefined : { outcome: overtaken(by, found), isApiServerError: false };
   } catch (error) {
     return { outcome: outcomeOf(error, 'read'), isApiServerError: client.isOwnError(error) };

@@ -7,6 +7,7 @@ import { type ClusterName, groupKind } from '../../events/resource.ts';
 import type { Clock } from '../adapters/clock.ts';
 import type { KubernetesClient } from '../adapters/kubernetes/port.ts';
 import type { Log } from '../adapters/telemetry.ts';
+import { parseDescribed } from '../core/described-resource.ts';
 import { stackOf, TerminalError, TransientError } from '../core/errors.ts';
 import { lateAuthorFailure, type Outcome, outcomeOf, RUN_AGAIN, type Stage } from '../core/outcome.ts';
 import { hasAtomicConditions } from '../core/owned-fields.ts';
@@ -17,7 +18,7 @@ import { mergeStatus, type OwnStatus, ownStatusOf } from '../core/status.ts';
 import { untilAborted } from './abort.ts';
 import { act, isOnlyGenerationNew } from './act.ts';
 import { askAuthor } from './author.ts';
-import { confirm } from './confirm.ts';
+import { confirm, confirmDescribed } from './confirm.ts';
 import { endsHere } from './decide.ts';
 import { notBeforeOf, type ObjectRun } from './fold.ts';
 import { readObject } from './read.ts';
@@ -83,21 +84,23 @@ async function reconcileObject(context: RunContext): Promise<RunReport> {
     const { object, ...position } = await readObject(context);
     isPositionLost = position.isPositionLost;
     if (object !== undefined) seen = { ...context, object };
-    const branch = endsHere(run, object, reconciler.revision);
+    const branch = endsHere(run, object, reconciler);
     if (seen === undefined || branch !== undefined) return report({ outcome: { kind: 'finished', branch: branch ?? 'gone' } });
-    if (hasAtomicConditions(seen.object)) {
+    const { resource } = reconciler;
+    if (!resource.isDescribed && hasAtomicConditions(seen.object)) {
       // Nothing may be shown on this object either: an apply of our conditions is what would do the harm.
       seen = undefined;
       throw conditionsNotMergeable();
     }
     // The checks of a schema are the author's code as well.
     stage = 'author';
-    const custom = parseObject(reconciler.resource, seen.object);
+    const custom = resource.isDescribed ? parseDescribed(resource, seen.object) : parseObject(resource, seen.object);
     const readAt = isOnlyGenerationNew(seen) ? seen.object.metadata.resourceVersion : undefined;
     const answer = await askAuthor(seen, custom, readAt);
     const plan = checkPlan(reconciler, { key: run.key, metadata: seen.object.metadata }, answer);
     stage = 'write';
     await act(seen, plan);
+    if (resource.isDescribed) return report(await confirmDescribed(seen));
     const status = mergeStatus({
       previous: ownStatusOf(seen.object),
       status: plan.status,

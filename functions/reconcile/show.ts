@@ -1,8 +1,8 @@
 /** What the object's owner is to see of a run, within the time that there is for it. Best effort. */
 import type { Disposition } from '../core/disposition.ts';
 import { startTimer, untilAborted } from './abort.ts';
-import { announce } from './announce.ts';
-import { failureToShow, showFailure } from './failure.ts';
+import { announce, announceFailure } from './announce.ts';
+import { failureToShow, isShownFirst, showFailure } from './failure.ts';
 import type { ObjectRun } from './fold.ts';
 import type { RunDependencies, RunReport } from './process.ts';
 import { createRunClient } from './run-client.ts';
@@ -55,6 +55,10 @@ async function show(decided: Decided): Promise<void> {
   const isLetter = disposition.kind === 'dead-letter';
   const letter = isLetter ? disposition.failure : undefined;
   if (failure === undefined) return announce(context, report.status, letter);
+  if (context.reconciler.resource.isDescribed) {
+    if (letter !== undefined) return announce(context, undefined, letter);
+    return isShownFirst(decided) ? announceFailure(context, failure) : undefined;
+  }
   const shown = await showFailure(context, failure, { isLetter, isOvertaken: report.outcome.kind === 'overtaken' });
   await announce(shown?.context ?? context, shown?.status, letter);
 }

@@ -14,7 +14,7 @@ import { Owners } from './owners.ts';
 import type { UpkeepSettings } from './upkeep.ts';
 
 /** What the watcher has to know of a reconciler. */
-export type WatchedReconciler = Pick<Reconciler, 'resource' | 'revision'> & Partial<Pick<Reconciler, 'owns'>>;
+export type WatchedReconciler = Pick<Reconciler, 'resource' | 'revision'> & Partial<Pick<Reconciler, 'owns' | 'watch'>>;
 
 export interface ClusterCellsOptions {
   readonly client: KubernetesClient;
@@ -45,8 +45,8 @@ export function createClusterCells(options: ClusterCellsOptions): ClusterCells {
   const now = (): number => clock.now().getTime();
   const primaries = reconcilers.map((reconciler): Primary => {
     const marks = createMarks();
-    const policy = { revision: reconciler.revision };
-    return { reconciler, marks, observer: new Observer({ type: reconciler.resource, policy, marks, settings, clock }) };
+    const { resource, revision, watch } = reconciler;
+    return { reconciler, marks, observer: new Observer({ type: resource, revision, watch, marks, settings, clock }) };
   });
   const children = ownedKinds(reconcilers).map((type) => ({ type, owners: new Owners(ownersOf(type, primaries), now) }));
   const shared = { client, settings, clock, log };

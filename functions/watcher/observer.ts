@@ -5,13 +5,15 @@
 import { observeRow, statusColumns } from '../../events/columns.ts';
 import type { DirtyMarks } from '../../events/dirty-marks.ts';
 import { REASONS } from '../../events/envelope.ts';
+import type { Filter } from '../../events/filter.ts';
 import { KnownObjects, type Removed, type Sight, type Unsettled } from '../../events/known-objects.ts';
-import type { ColumnDefinition, Row, StatusColumns } from '../../events/observed-object.ts';
-import type { KindPolicy, Phase } from '../../events/predicate.ts';
+import type { ColumnDefinition, ObservedObject, Row, StatusColumns } from '../../events/observed-object.ts';
+import type { Phase } from '../../events/predicate.ts';
 import type { ResourceType } from '../../events/resource.ts';
 import type { Clock } from '../adapters/clock.ts';
 import type { KubernetesClient, ListForm, ListPage, ServedKind } from '../adapters/kubernetes/port.ts';
 import { TransientError } from '../core/errors.ts';
+import type { Reconciler } from '../core/reconciler.ts';
 import type { CellObserver, DataFrame, ObserverWarning } from './observer-port.ts';
 import { createUpkeep, type Upkeep, type UpkeepSettings } from './upkeep.ts';
 
@@ -19,8 +21,9 @@ import { createUpkeep, type Upkeep, type UpkeepSettings } from './upkeep.ts';
 type NoTableReason = 'crd-not-readable' | 'no-observed-generation-column';
 
 export interface ObserverOptions {
-  readonly type: ResourceType;
-  readonly policy: KindPolicy;
+  readonly type: ResourceType & Partial<Pick<Reconciler['resource'], 'isDescribed'>>;
+  readonly revision: number;
+  readonly watch?: Omit<Reconciler['watch'], 'selects'> | undefined;
   readonly marks: DirtyMarks;
   readonly settings: UpkeepSettings;
   readonly clock: Clock;
@@ -28,7 +31,10 @@ export interface ObserverOptions {
 
 export class Observer implements CellObserver {
   readonly upkeep: Upkeep;
-  readonly #type: ResourceType;
+  readonly labelSelector: string | undefined;
+  readonly fieldSelector: string | undefined;
+  readonly #filter: Filter | undefined;
+  readonly #type: ObserverOptions['type'];
   readonly #known: KnownObjects;
   readonly #marks: DirtyMarks;
   readonly #now: () => number;
@@ -38,9 +44,13 @@ export class Observer implements CellObserver {
   #form: ListForm = 'metadata';
   #noTableReason: NoTableReason | undefined;
 
-  constructor({ type, policy, marks, settings, clock }: ObserverOptions) {
+  constructor({ type, revision, watch, marks, settings, clock }: ObserverOptions) {
     this.#type = type;
-    this.#known = new KnownObjects(policy);
+    this.labelSelector = watch?.labelSelector;
+    this.fieldSelector = watch?.fieldSelector;
+    this.#filter = watch?.filter;
+    const hasSelector = (this.labelSelector ?? this.fieldSelector) !== undefined;
+    this.#known = new KnownObjects({ revision, hasSelector, isDescribed: type.isDescribed });
     this.#marks = marks;
     this.#now = () => clock.now().getTime();
     this.upkeep = createUpkeep({ known: this.#known, marks, settings, clock });
@@ -75,8 +85,12 @@ export class Observer implements CellObserver {
     return this.#known.get(uid);
   }
 
-  /** Decides how to ask for the kind: as a Table where a column says which generation was observed, else as metadata. */
+  /**
+   * Decides how to ask for the kind: as a Table where a column says which generation was observed, else as metadata. So is one that
+   * is not ours: whatever its status has observed was not observed by us.
+   */
   async describe(client: KubernetesClient, signal: AbortSignal): Promise<void> {
+    if (this.#type.isDescribed) return;
     const served = await client.servedKind(this.#type, { signal });
     this.#printerColumns = served?.printerColumns ?? [];
     const promised = [NAME_COLUMN, ...this.#printerColumns.map(({ name }) => ({ name, type: '' }))];
@@ -138,7 +152,7 @@ export class Observer implements CellObserver {
   }
 
   #observe(row: Row, phase: Phase): void {
-    const object = observeRow(row, this.#columns);
+    const object = this.#filtered(observeRow(row, this.#columns), row);
     const nowMs = this.#now();
     const verdict = this.#known.observe(object, phase, nowMs);
     if (verdict.kind === 'skip') return;
@@ -146,6 +160,11 @@ export class Observer implements CellObserver {
     const { reason, mustRun, lane } = verdict;
     const address = namespace === undefined ? { name } : { namespace, name };
     this.#marks.mark({ uid, ...address, resourceVersion, generation, reason, mustRun, lane, firstSeenAtMs: nowMs });
+  }
+
+  #filtered(object: ObservedObject, { metadata }: Row): ObservedObject {
+    if (this.#filter === undefined) return object;
+    return { ...object, isFiltered: !this.#filter.admits(metadata), watchedDigest: this.#filter.digest?.(metadata) };
   }
 
   #markDeleted(removed: Removed): void {

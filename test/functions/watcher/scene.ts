@@ -2,6 +2,7 @@
 import { DirtyMarks, type Mark } from '../../../events/dirty-marks.ts';
 import type { ResourceType } from '../../../events/resource.ts';
 import type { Log, LogFields } from '../../../functions/adapters/telemetry.ts';
+import type { WatchRules } from '../../../functions/core/watch-rules.ts';
 import { type Cell, createCell } from '../../../functions/watcher/cell.ts';
 import { Observer } from '../../../functions/watcher/observer.ts';
 import type { UpkeepSettings } from '../../../functions/watcher/upkeep.ts';
@@ -54,11 +55,14 @@ export class Scene {
   readonly #stop = new AbortController();
   #run: Promise<void> = Promise.resolve();
 
-  /** @param upkeep settings that differ from the defaults */
-  constructor(upkeep: Partial<UpkeepSettings> = {}) {
+  /**
+   * @param upkeep settings that differ from the defaults
+   * @param watch  what the reconciler declares of what it wants to see
+   */
+  constructor(upkeep: Partial<UpkeepSettings> = {}, watch: WatchRules | undefined = undefined) {
     this.cluster = new FakeCluster({ now: () => this.clock.now() });
     this.cluster.serve(tenants, COLUMNS);
-    const observed = { type: tenants, policy: { revision: 1 }, marks: this.marks, clock: this.clock };
+    const observed = { type: tenants, revision: 1, watch, marks: this.marks, clock: this.clock };
     this.cell = createCell({
       client: this.cluster.client,
       type: tenants,
