@@ -16,6 +16,7 @@ import {
   type Reconciler,
 } from '../../../functions/core/reconciler.ts';
 import { defineResource } from '../../../functions/core/resource-definition.ts';
+import type { WatchDeclaration } from '../../../functions/core/watch-rules.ts';
 import { type BatchDependencies, processBatch } from '../../../functions/reconcile/batch.ts';
 import { FakeClock } from '../../fakes/clock.ts';
 import { FakeCluster } from '../../fakes/kubernetes-client.ts';
@@ -83,6 +84,10 @@ export class Harness {
   revision = 1;
   /** The kind as its author declares it; tests replace its schema. */
   resource = widgets;
+  /** What it declares of what it wants to see. */
+  watch: WatchDeclaration = {};
+  /** Reconcilers of other kinds. */
+  others: readonly Reconciler[] = [];
   remainingMs = 30_000;
   queueLoads = 0;
 
@@ -96,7 +101,7 @@ export class Harness {
         [clusterName('east'), this.east.client],
         [clusterName('west'), this.west.client],
       ]),
-      reconcilers: [this.reconciler()],
+      reconcilers: [this.reconciler(), ...this.others],
       clock: this.clock,
       log: { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') },
       queue: async () => {
@@ -229,6 +234,7 @@ export class Harness {
       resource: this.resource,
       revision: this.revision,
       owns: [namespaces, configMaps],
+      watch: this.watch,
       reconcile: async (input) => {
         this.inputs.push(input);
         return (await this.author(input)) as Plan<WidgetStatus>;

@@ -1,0 +1,82 @@
+/** What becomes of a message whose object its reconciler does not want to see. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { EnvelopeData } from '../../../events/envelope.ts';
+import { hasLabel } from '../../../events/filter.ts';
+import { configMaps } from '../../../functions/core/kinds.ts';
+import type { WatchDeclaration } from '../../../functions/core/watch-rules.ts';
+import { Harness } from './harness.ts';
+
+/** A Widget that was selected and reconciled, and then lost its label. */
+async function left(watch: WatchDeclaration = { labelSelector: 'touched=yes' }): Promise<Harness> {
+  const harness = new Harness();
+  harness.watch = watch;
+  harness.createWidget();
+  harness.label('yes');
+  assert.equal((await harness.deliver())['branch'], 'reconciled');
+  harness.label('no');
+  harness.takeRequests();
+  return harness;
+}
+
+describe('a run for an object that left the selection', () => {
+  const messages: readonly Partial<EnvelopeData>[] = [
+    { reason: 'deleted' },
+    { reason: 'retry', mustRun: true },
+    { reason: 'child-changed', mustRun: true },
+    { reason: 'resync', mustRun: true },
+  ];
+  for (const message of messages) {
+    it(`only reads, and is done, when it was sent as ${message.reason} (B11)`, async () => {
+      const harness = await left();
+      harness.setConfig([]);
+      const before = harness.east.objects(configMaps);
+      const line = await harness.deliver(message);
+      assert.deepEqual([line['branch'], line['disposition']], ['not-selected', 'done']);
+      assert.deepEqual(harness.takeRequests(), ['get Widget']);
+      assert.deepEqual(harness.east.objects(configMaps), before);
+      assert.equal(harness.queue.accepted.length, 0);
+    });
+  }
+
+  it('is over as well where the predicate or a field says so', async () => {
+    for (const watch of [{ predicate: hasLabel('touched', 'yes') }, { fieldSelector: 'metadata.labels.touched=yes' }]) {
+      const harness = await left(watch);
+      assert.equal((await harness.deliver({ mustRun: true }))['branch'], 'not-selected');
+    }
+  });
+
+  it('tells of a pause first', async () => {
+    const harness = await left();
+    harness.east.edit(
+      { ...configMaps, kind: 'Widget', group: 'platform.example', plural: 'widgets', scope: 'Cluster' },
+      { name: 'a' },
+      (draft) => {
+        draft['metadata'] = { ...(draft['metadata'] as object), annotations: { 'dogwatch.dev/paused': 'true' } };
+      },
+    );
+    assert.equal((await harness.deliver({ reason: 'paused' }))['branch'], 'paused');
+  });
+});
+
+describe('a run for an object that came back into the selection', () => {
+  it('repairs what happened to its children meanwhile, although its generation is settled', async () => {
+    const harness = await left();
+    harness.east.delete(configMaps, { namespace: 'widget-a', name: 'one' });
+    harness.label('yes');
+    assert.equal((await harness.deliver({ reason: 'deleted' }))['branch'], 'settled');
+    assert.deepEqual(harness.configNames(), []);
+    assert.equal((await harness.deliver({ reason: 'selected', mustRun: true }))['branch'], 'reconciled');
+    assert.deepEqual(harness.configNames(), ['one']);
+  });
+
+  it('folds with the deletion that it had looked like', async () => {
+    const harness = await left();
+    harness.east.delete(configMaps, { namespace: 'widget-a', name: 'one' });
+    const deleted = harness.recordFor({ reason: 'deleted' });
+    harness.label('yes');
+    assert.deepEqual(await harness.invoke(deleted, harness.recordFor({ reason: 'selected', mustRun: true })), []);
+    assert.equal(harness.lastRun()['branch'], 'reconciled');
+    assert.deepEqual(harness.configNames(), ['one']);
+  });
+});
