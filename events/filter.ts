@@ -1,6 +1,6 @@
 /**
- * An author's own filter: which objects of a kind are his, and which labels and annotations are news. Data, made by the
- * functions here and read once.
+ * An author's own filter: which objects of a kind are his, and which labels and annotations are news. Data, made with the
+ * functions of `functions/core/predicates.ts` and read once.
  *
  * A *condition* (`hasLabel`, `hasAnnotation`, `labelsMatch`) holds back: an object that does not meet it is left alone, until the
  * day it does. A *change* (`labelChanged`, `annotationChanged`) lets more pass: by itself only another generation is news. Conditions
@@ -32,50 +32,6 @@ export type Change =
 
 export type Predicate = Condition | Change | { readonly kind: 'all'; readonly of: readonly Predicate[] };
 
-/** Objects with that label; with that value of it where one is given. */
-export function hasLabel(name: string, value?: string): Condition {
-  return { kind: 'has', place: 'labels', name, value };
-}
-
-/** Objects with that annotation; with that value of it where one is given. */
-export function hasAnnotation(name: string, value?: string): Condition {
-  return { kind: 'has', place: 'annotations', name, value };
-}
-
-/** Objects whose labels a selector fits, `tier in (gold,silver),!legacy` for one. */
-export function labelsMatch(selector: string): Condition {
-  return { kind: 'labels-match', selector };
-}
-
-/** News when that label is set, changed or taken off. */
-export function labelChanged(name: string): Change {
-  return { kind: 'changed', place: 'labels', name };
-}
-
-/** News when that annotation is set, changed or taken off. */
-export function annotationChanged(name: string): Change {
-  return { kind: 'changed', place: 'annotations', name };
-}
-
-/** What meets every condition; with a change among them, that is news of such objects. */
-export function all(...of: readonly Condition[]): Condition;
-export function all(...of: readonly Predicate[]): Predicate;
-export function all(...of: readonly Predicate[]): Predicate {
-  return { kind: 'all', of };
-}
-
-/** What meets one of the conditions, or news by any of the changes. */
-export function any(...of: readonly Condition[]): Condition;
-export function any(...of: readonly Change[]): Change;
-export function any(...of: readonly (Condition | Change)[]): Predicate {
-  return { kind: 'any', of } as Predicate;
-}
-
-/** What does not meet the condition. */
-export function not(of: Condition): Condition {
-  return { kind: 'not', of };
-}
-
 /** A predicate ready for use. */
 export interface Filter {
   /** False for an object that is to be left alone. */
@@ -106,7 +62,7 @@ interface Facets {
 }
 
 function facetsOf(given: unknown): Facets | string {
-  if (typeof given !== 'object' || given === null) return 'is no predicate; make one with the functions of events/filter.ts';
+  if (typeof given !== 'object' || given === null) return 'is no predicate; make one with functions/core/predicates.ts';
   const predicate = given as Predicate;
   switch (predicate.kind) {
     case 'has':
@@ -130,7 +86,7 @@ function facetsOf(given: unknown): Facets | string {
     case 'any':
       return groupFacets(predicate.kind, predicate.of);
     default:
-      return 'is no predicate; make one with the functions of events/filter.ts';
+      return 'is no predicate; make one with functions/core/predicates.ts';
   }
 }
 

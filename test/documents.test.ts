@@ -8,9 +8,10 @@ import { pathToFileURL } from 'node:url';
 import { REASONS } from '../events/envelope.ts';
 import { clusterName } from '../events/resource.ts';
 import { crdYaml } from '../functions/cli/crds.ts';
+import { parseDescribed } from '../functions/core/described-resource.ts';
 import { checkPlan } from '../functions/core/plan.ts';
-import type { Reconciler } from '../functions/core/reconciler.ts';
-import { parseObject, type ResourceDefinition } from '../functions/core/resource-definition.ts';
+import type { KubernetesObject, Reconciler } from '../functions/core/reconciler.ts';
+import { parseObject } from '../functions/core/resource-definition.ts';
 import { VARIABLES } from '../functions/core/settings.ts';
 import { reconcilers } from '../functions/reconcilers/index.ts';
 
@@ -55,24 +56,42 @@ describe('README.md', () => {
     for (const name of mentioned) assert.ok(name in scripts, name);
   });
 
-  it('shows a first reconciler that works as it stands', async () => {
-    const [, source = ''] = /```ts\n([\s\S]*?)```/.exec(text('README.md')) ?? [];
-    const file = join(dir, 'greeting.ts');
+  /** What the nth example exports, and the children of its Plan for an object. */
+  async function childrenOf(example: number, stored: KubernetesObject): Promise<[reconciler: Reconciler, data: unknown[]]> {
+    const [, source = ''] = [...text('README.md').matchAll(/```ts\n([\s\S]*?)```/g)][example] ?? [];
+    const file = join(dir, `example-${example}.ts`);
     const here = (path: string): string => pathToFileURL(join(root, 'functions', path)).href;
     const zod = import.meta.resolve('zod');
     writeFileSync(file, source.replace(/'\.\.\/(core\/[\w-]+\.ts)'/g, (_, path: string) => `'${here(path)}'`).replace("'zod'", `'${zod}'`));
-    const { greeting } = (await import(pathToFileURL(file).href)) as { greeting: Reconciler };
-    const metadata = { name: 'hello', namespace: 'default', uid: 'u', resourceVersion: '1', generation: 1 };
-    const key = { cluster: clusterName('east'), group: 'platform.example', kind: 'Greeting', namespace: 'default', name: 'hello' };
-    const stored = { apiVersion: 'platform.example/v1', kind: 'Greeting', metadata, spec: { text: 'hi' } };
-    const object = parseObject(greeting.resource as ResourceDefinition, stored);
+    const [reconciler] = Object.values((await import(pathToFileURL(file).href)) as Record<string, Reconciler>);
+    assert.ok(reconciler);
+    const { resource } = reconciler;
+    const { metadata } = stored;
+    const key = { cluster: clusterName('east'), group: resource.group, kind: resource.kind, namespace: 'default', name: metadata.name };
+    const object = resource.isDescribed ? parseDescribed(resource, stored) : parseObject(resource, stored);
     const log = { info: () => {}, warn: () => {} };
     const input = { key, object, read: async () => undefined, now: new Date(0), log, signal: new AbortController().signal };
-    const plan = checkPlan(greeting, { key, metadata }, await greeting.reconcile(input));
-    assert.deepEqual(
-      plan.children.map(({ body }) => body['data']),
-      [{ text: 'hi' }],
-    );
+    const plan = checkPlan(reconciler, { key, metadata }, await reconciler.reconcile(input as never));
+    return [reconciler, plan.children.map(({ body }) => body['data'])];
+  }
+
+  const metadata = { name: 'hello', namespace: 'default', uid: 'u', resourceVersion: '1' };
+
+  it('shows a first reconciler that works as it stands', async () => {
+    const stored = { apiVersion: 'platform.example/v1', kind: 'Greeting', metadata: { ...metadata, generation: 1 }, spec: { text: 'hi' } };
+    assert.deepEqual((await childrenOf(0, stored))[1], [{ text: 'hi' }]);
+  });
+
+  it('shows one of a kind that is not ours, which works as it stands', async () => {
+    const stored = {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { ...metadata, labels: { 'example.com/copy': 'yes' } },
+      data: { a: 'b' },
+    };
+    const [{ watch }, children] = await childrenOf(1, stored);
+    assert.deepEqual(children, [{ a: 'b' }]);
+    assert.deepEqual([watch.selects(stored), watch.selects({ ...stored, metadata })], [true, false]);
   });
 });
 

@@ -6,10 +6,10 @@ import { ConfigError } from './errors.ts';
 import type { KubernetesObject } from './reconciler.ts';
 
 /** A selector as kubectl takes it, or values that are to be equal. */
-export type Selector = string | Readonly<Record<string, string>>;
+type Selector = string | Readonly<Record<string, string>>;
 
 export interface WatchDeclaration {
-  /** What is held back, and which labels and annotations are news: see `events/filter.ts`. */
+  /** What is held back, and which labels and annotations are news: made with `predicates.ts`. */
   readonly predicate?: Predicate;
   /**
    * Selects on the API server, which then sends nothing of other objects. One that leaves the selection looks as if it were

@@ -1,18 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import {
-  all,
-  annotationChanged,
-  any,
-  type Filter,
-  filterOf,
-  hasAnnotation,
-  hasLabel,
-  labelChanged,
-  labelsMatch,
-  not,
-  type Predicate,
-} from '../../events/filter.ts';
+import { type Filter, filterOf, type Predicate } from '../../events/filter.ts';
+import { all, annotationChanged, any, hasAnnotation, hasLabel, labelChanged, labelsMatch, not } from '../../functions/core/predicates.ts';
 
 function filter(predicate: Predicate): Filter {
   const result = filterOf(predicate);

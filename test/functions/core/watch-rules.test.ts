@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { all, hasLabel, labelChanged, not } from '../../../events/filter.ts';
 import { ConfigError } from '../../../functions/core/errors.ts';
+import { all, hasLabel, labelChanged, not } from '../../../functions/core/predicates.ts';
 import { defineReconciler } from '../../../functions/core/reconciler.ts';
 import { type WatchDeclaration, watchRules } from '../../../functions/core/watch-rules.ts';
 import { metadataOf, ticketOf, tickets } from './tickets.ts';

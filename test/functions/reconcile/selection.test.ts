@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { EnvelopeData } from '../../../events/envelope.ts';
-import { hasLabel } from '../../../events/filter.ts';
 import { configMaps } from '../../../functions/core/kinds.ts';
+import { hasLabel } from '../../../functions/core/predicates.ts';
 import type { WatchDeclaration } from '../../../functions/core/watch-rules.ts';
 import { Harness } from './harness.ts';
 

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { DirtyMarks } from '../../../events/dirty-marks.ts';
-import { all, annotationChanged, any, hasLabel, labelChanged } from '../../../events/filter.ts';
 import { describeResource } from '../../../functions/core/described-resource.ts';
 import { configMaps } from '../../../functions/core/kinds.ts';
+import { all, annotationChanged, any, hasLabel, labelChanged } from '../../../functions/core/predicates.ts';
 import { type WatchDeclaration, watchRules } from '../../../functions/core/watch-rules.ts';
 import { createClusterCells } from '../../../functions/watcher/cells.ts';
 import { FakeClock } from '../../fakes/clock.ts';
