@@ -43,6 +43,8 @@ export interface Api {
   post(path: string, body: unknown): Promise<ApiAnswer>;
   put(path: string, body: unknown): Promise<ApiAnswer>;
   merge(path: string, body: unknown): Promise<ApiAnswer>;
+  /** Server-side apply under the given field manager, without force. */
+  apply(path: string, manager: string, body: unknown): Promise<ApiAnswer>;
   delete(path: string): Promise<ApiAnswer>;
   close(): void;
 }
@@ -73,6 +75,7 @@ export function connectApi(server: { readonly url: string; readonly caFile: stri
     post: (path, body) => call('POST', path, body),
     put: (path, body) => call('PUT', path, body),
     merge: (path, body) => call('PATCH', path, body, 'application/merge-patch+json'),
+    apply: (path, manager, body) => call('PATCH', `${path}?fieldManager=${manager}`, body, 'application/apply-patch+yaml'),
     delete: (path) => call('DELETE', path),
     close: () => agent.destroy(),
   };
