@@ -13,7 +13,7 @@ describe('a Tenant, through watcher, queue and packaged function', () => {
   let system: System;
 
   before(async () => {
-    system = await startSystem();
+    system = await startSystem({ env: { DOGWATCH_HEARTBEAT_SECONDS: '5' } });
   });
   after(async () => {
     await system?.stop();
@@ -31,6 +31,11 @@ describe('a Tenant, through watcher, queue and packaged function', () => {
     const binding = await system.api.get(`${bindings('tenant-acme')}/${bindingOf('ada@acme.example')}`);
     assert.equal(binding.status, 200);
     assert.equal(binding.body.metadata.labels?.['dogwatch.dev/owner'], object.metadata.uid);
+  });
+
+  it('hears the cluster’s heartbeat through the queue', async () => {
+    const line = await system.functionHost.line(/"message":"heartbeat"/, 15_000);
+    assert.match(line, /"cluster":"east"/);
   });
 
   it('follows a change: a member who joined has a role binding, one who left has lost his', async () => {
