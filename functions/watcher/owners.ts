@@ -37,6 +37,9 @@ export type WakeVerdict = { readonly kind: 'pass' } | { readonly kind: 'skip'; r
 /** Events of one owner's children are gathered so long, in milliseconds: a change of it touches them all within moments. */
 const CHILD_HOLD_MS = 1_000;
 
+/** Owners that may wait for a first list, which never comes where the kind is not served. Those given up are left to the resync. */
+export const WAITING_MAX = 10_000;
+
 /** The owners that the children of one kind may have. */
 export class Owners {
   readonly #kinds: readonly OwnerKind[];
@@ -69,7 +72,10 @@ export class Owners {
     if (this.#kinds.every((kind) => kind.hasListed())) return skip('owner-unknown');
     const before = this.#waiting.get(uid);
     const isAny = columns === undefined || (this.#waiting.has(uid) && before === undefined);
+    // Put at the end, so that the first is the one without news for the longest time.
+    this.#waiting.delete(uid);
     this.#waiting.set(uid, isAny ? undefined : [...new Set([...(before ?? []), ...columns])]);
+    if (this.#waiting.size > WAITING_MAX) this.#giveUpOldest();
     return skip('owner-not-listed');
   }
 
@@ -78,6 +84,13 @@ export class Owners {
     const waiting = [...this.#waiting];
     this.#waiting.clear();
     for (const [uid, columns] of waiting) this.wake(uid, columns);
+  }
+
+  #giveUpOldest(): void {
+    for (const uid of this.#waiting.keys()) {
+      this.#waiting.delete(uid);
+      return;
+    }
   }
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { DirtyMarks } from '../../../events/dirty-marks.ts';
 import type { Sight } from '../../../events/known-objects.ts';
-import { type OwnerKind, Owners } from '../../../functions/watcher/owners.ts';
+import { type OwnerKind, Owners, WAITING_MAX } from '../../../functions/watcher/owners.ts';
 
 const owner: Sight = { name: 'a', resourceVersion: '7', generation: 2, isDeleting: false, isPaused: false, isFiltered: false };
 
@@ -126,5 +126,15 @@ describe('Owners of a kind that was not listed', () => {
     kind.known.set('u', owner);
     owners.listed();
     assert.deepEqual(kind.taken(), []);
+  });
+
+  it('wait in a limited number, the oldest news given up first: a kind may never be listed', () => {
+    const { kind, owners } = unlisted();
+    for (let index = 0; index <= WAITING_MAX; index += 1) owners.wake(`u${index}`, undefined);
+    owners.listed();
+    kind.isListed = true;
+    for (const uid of ['u0', 'u1', `u${WAITING_MAX}`]) kind.known.set(uid, owner);
+    owners.listed();
+    assert.deepEqual(kind.taken(), ['u1', `u${WAITING_MAX}`]);
   });
 });
