@@ -47,15 +47,18 @@ export async function createQueue(options: QueueOptions = {}): Promise<Queue> {
   };
 }
 
-/** The SDK counts the delayed apart, and gives numbers as text. */
+/**
+ * Messages that wait for a worker now; the SDK gives numbers as text. What is delayed does not count: the retries of one bad
+ * cluster are put off for hours, and would stop the repairs of every other.
+ */
 async function readDepth(client: SQSClient, queueUrl: string, signal: AbortSignal | undefined): Promise<number | undefined> {
   const timeout = AbortSignal.timeout(DEPTH_TIMEOUT_MS);
   const abortSignal = signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
-  const names = ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesDelayed'] as const;
+  const name = 'ApproximateNumberOfMessages';
   try {
-    const command = new GetQueueAttributesCommand({ QueueUrl: queueUrl, AttributeNames: [...names] });
+    const command = new GetQueueAttributesCommand({ QueueUrl: queueUrl, AttributeNames: [name] });
     const { Attributes = {} } = await client.send(command, { abortSignal });
-    const count = names.reduce((sum, name) => sum + Number(Attributes[name]), 0);
+    const count = Number(Attributes[name]);
     return Number.isNaN(count) ? undefined : count;
   } catch {
     return undefined; // not allowed, not there, not reachable: a send says so better

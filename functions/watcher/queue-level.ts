@@ -12,7 +12,7 @@ const LEVEL_MAX = 1000;
 const ASK_MS = 3000;
 
 export interface QueueLevelOptions {
-  /** Messages in the queue; undefined where it does not say. Comes to an end by itself, and at once when the signal aborts. */
+  /** Messages in the queue that a worker could have now; undefined where it does not say. Comes to an end by itself, and at once when the signal aborts. */
   readonly ask: (signal: AbortSignal) => Promise<number | undefined>;
   readonly log: Log;
   /** Called when an answer came. */

@@ -205,16 +205,16 @@ describe('createQueue', () => {
     return queue.depth(`${endpoint}/000000000000/work`, signal === undefined ? {} : { signal });
   }
 
-  it('counts what is visible and what is delayed as the depth of a queue', async () => {
-    const Attributes = { ApproximateNumberOfMessages: '40', ApproximateNumberOfMessagesDelayed: '2' };
-    assert.equal(await depth(() => ({ Attributes })), 42);
+  it('counts what is visible as the depth of a queue, and not what is delayed', async () => {
+    const Attributes = { ApproximateNumberOfMessages: '40', ApproximateNumberOfMessagesDelayed: '1000' };
+    assert.equal(await depth(() => ({ Attributes })), 40);
     assert.equal(requests.length, 1);
   });
 
   for (const [name, by] of [
     ['is not allowed to know it', (_, __, response) => refuse(response, 'com.amazon.coral.service#AccessDeniedException')],
     ['gets an answer without numbers', () => ({})],
-    ['gets an answer without one of them', () => ({ Attributes: { ApproximateNumberOfMessages: '40' } })],
+    ['gets an answer without the one that counts', () => ({ Attributes: { ApproximateNumberOfMessagesDelayed: '2' } })],
   ] as const satisfies readonly (readonly [string, Answer])[]) {
     it(`says nothing of the depth where it ${name}`, async () => {
       assert.equal(await depth(by), undefined);
