@@ -22,7 +22,8 @@ export interface Witness {
 /**
  * What a look at the witness tells.
  * - `same`: nothing speaks against it
- * - `unsure`: it is gone, and nobody saw it go: deleted meanwhile, or never created in this history
+ * - `unsure`: it is gone, and nobody saw it go: deleted meanwhile, or never created in this history; or it is there after it went,
+ *   with a selector: back in the selection, or never out of it in this history
  * - `other`: impossible in the history that we know
  */
 export type History = 'same' | 'unsure' | 'other';
@@ -34,12 +35,17 @@ export function laterWitness(witness: Witness | undefined, metadata: ObjectMetad
   return { uid, ...(namespace ? { namespace } : {}), name, resourceVersion, generation, isGone };
 }
 
-/** Compares a witness with what a consistent read finds under its name; undefined where nothing is there. */
-export function historyOf(witness: Witness, found: ObjectMetadata | undefined): History {
+/**
+ * Compares a witness with what a consistent read finds under its name.
+ *
+ * @param found undefined where nothing is there
+ * @param isSelection a part of the kind is seen only, by a selector: what went may have left that part alive, and come back
+ */
+export function historyOf(witness: Witness, found: ObjectMetadata | undefined, isSelection: boolean): History {
   if (found === undefined) return witness.isGone ? 'same' : 'unsure';
   if (compareResourceVersions(found.resourceVersion, witness.resourceVersion) === -1) return 'other';
   if (found.uid !== witness.uid) return witness.isGone ? 'same' : 'unsure';
-  if (witness.isGone) return 'other';
+  if (witness.isGone) return isSelection ? 'unsure' : 'other';
   const isYounger = found.generation !== undefined && witness.generation !== undefined && found.generation < witness.generation;
   return isYounger ? 'other' : 'same';
 }

@@ -49,7 +49,7 @@ export class HistoryProbe {
       return { resourceVersion, history: 'same' };
     }
     const { resourceVersion, rows } = await this.#client.list(this.#type, { ...options, at: addressOf(witness), labelSelector });
-    const history = historyOf(witness, rows[0]?.metadata);
+    const history = historyOf(witness, rows[0]?.metadata, labelSelector !== undefined || fieldSelector !== undefined);
     // A frame that came meanwhile may have been the deletion.
     return { resourceVersion, history: history === 'unsure' && this.#witness !== witness ? 'same' : history };
   }

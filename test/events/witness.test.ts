@@ -31,7 +31,21 @@ describe('a witness of the history', () => {
     ['that was seen to go, replaced before', gone, metadata({ uid: 'uid2', resourceVersion: '99' }), 'other'],
   ];
   for (const [name, witness, found, history] of rows) {
-    it(`${name}: ${history}`, () => assert.equal(historyOf(witness, found), history));
+    it(`${name}: ${history}`, () => assert.equal(historyOf(witness, found, false), history));
+  }
+
+  const ofSelection: typeof rows = [
+    ['that was seen to go, there at its version', gone, metadata(), 'unsure'],
+    ['that was seen to go, there', gone, metadata({ resourceVersion: '101' }), 'unsure'],
+    ['that was seen to go, there at an older version', gone, metadata({ resourceVersion: '99' }), 'other'],
+    ['that was seen to go, not there', gone, undefined, 'same'],
+    ['that was seen to go, replaced since', gone, metadata({ uid: 'uid2', resourceVersion: '101' }), 'same'],
+    ['as it was seen', seen, metadata(), 'same'],
+    ['at a newer version of an older generation', seen, metadata({ resourceVersion: '101', generation: 2 }), 'other'],
+    ['not there', seen, undefined, 'unsure'],
+  ];
+  for (const [name, witness, found, history] of ofSelection) {
+    it(`of a selection, ${name}: ${history}`, () => assert.equal(historyOf(witness, found, true), history));
   }
 
   it('is the object that changed last, whatever the order in which a list shows them', () => {

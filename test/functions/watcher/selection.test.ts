@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { DirtyMarks } from '../../../events/dirty-marks.ts';
 import { describeResource } from '../../../functions/core/described-resource.ts';
+import { TransientError } from '../../../functions/core/errors.ts';
 import { configMaps } from '../../../functions/core/kinds.ts';
 import { all, annotationChanged, any, hasLabel, labelChanged } from '../../../functions/core/predicates.ts';
 import { type WatchDeclaration, watchRules } from '../../../functions/core/watch-rules.ts';
@@ -102,6 +103,26 @@ describe('a cell with selectors', () => {
     assert.deepEqual(scene.sent(), ['deleted a', 'selected b']);
     await scene.stop();
   });
+});
+
+describe('a cell whose last news was of an object that left its selection', () => {
+  for (const selection of [{ labelSelector: 'tier=gold' }, { labelSelector: 'tier', fieldSelector: 'metadata.name!=b' }]) {
+    it(`does not take its return in an outage for another history, with ${Object.keys(selection).join(' and ')}`, async () => {
+      const scene = watching(selection);
+      createLabelled(scene, 'a', { tier: 'gold' });
+      createLabelled(scene, 'z', { tier: 'gold' });
+      await scene.start();
+      label(scene, 'a', {});
+      await scene.clock.settle();
+      assert.deepEqual(scene.sent(), ['deleted a']);
+      scene.openWatch.fail(new TransientError('unreachable', 'the connection broke'));
+      label(scene, 'a', { tier: 'gold' });
+      await scene.clock.advance(2_000);
+      assert.deepEqual(scene.sent(), ['selected a']);
+      assert.equal(scene.log.count('the cluster went back in time; everything is read again'), 0);
+      await scene.stop();
+    });
+  }
 });
 
 describe('a cell with a predicate', () => {
