@@ -52,9 +52,10 @@ export class BulkPace implements Pace {
     this.#level.sent(count);
   }
 
-  nextAtMs(source: OutboxSource, nowMs: number): number | undefined {
+  nextAtMs(source: OutboxSource, nowMs: number, isDraining: boolean): number | undefined {
     const tokensMs = this.#bucketOf(source, nowMs).whenMs(TOKENS_MIN, nowMs);
     if (this.#level.room > 0) return tokensMs;
+    if (isDraining) return undefined; // it asks nothing: the time of the next question would be over, again and again
     const askMs = this.#level.nextAskMs;
     return askMs === undefined ? undefined : Math.max(tokensMs, askMs);
   }

@@ -250,6 +250,25 @@ describe('outbox: a drain', () => {
     assert.equal(scene.clock.sleeperCount, 0);
   });
 
+  it('does not spin while a full bulk queue keeps repairs back', async () => {
+    const scene = new Scene();
+    const source = scene.source();
+    scene.queue.level = () => 5000;
+    scene.sweep(source, 's', 100);
+    scene.start();
+    await scene.clock.settle();
+    await scene.end();
+    await scene.clock.advance(10_000); // the next question is overdue, and a drain asks none
+    scene.queue.hold();
+    scene.mark(source, 'live');
+    const drained = scene.outbox.drain(20_000);
+    await scene.clock.settle();
+    assert.equal(scene.clock.nextInMs, 20_000);
+    scene.queue.release();
+    assert.ok((await drained) > 0);
+    assert.deepEqual(scene.uids(LIVE), ['live']);
+  });
+
   it('does not hammer the queue for an entry that is never taken', async () => {
     const scene = new Scene();
     const source = scene.source();
