@@ -56,6 +56,9 @@ export interface UpkeepPlan {
   readonly isWaiting: (uid: string) => boolean;
 }
 
+/** Namespaces shared at a time. Few would do for a list, which goes from one to the next; a watch must not gather those that are gone. */
+const SHARED_NAMESPACES_MAX = 1_000;
+
 export class KnownObjects {
   readonly #policy: KindPolicy;
   readonly #objects = new Map<string, KnownObject>();
@@ -63,7 +66,7 @@ export class KnownObjects {
   readonly #unsettledSince = new Map<string, number>();
   /** uid -> what its labels and annotations were when last seen; empty where no filter names any. */
   readonly #digests = new Map<string, number>();
-  /** One string for all objects of a namespace, where each row brings its own. Emptied after every list. */
+  /** One string for all objects of a namespace, where each row brings its own. Emptied after every list, and where it grows. */
   readonly #namespaces = new Map<string, string>();
   #listNumber = 0;
   #isListing = false;
@@ -211,8 +214,10 @@ export class KnownObjects {
   #sharedNamespace({ namespace }: ObservedObject): string | undefined {
     if (namespace === undefined) return undefined;
     const shared = this.#namespaces.get(namespace);
-    if (shared === undefined) this.#namespaces.set(namespace, namespace);
-    return shared ?? namespace;
+    if (shared !== undefined) return shared;
+    if (this.#namespaces.size >= SHARED_NAMESPACES_MAX) this.#namespaces.clear();
+    this.#namespaces.set(namespace, namespace);
+    return namespace;
   }
 
   #isStale(known: KnownObject): boolean {

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { KnownObjects } from '../../events/known-objects.ts';
 import type { Phase, Verdict } from '../../events/predicate.ts';
@@ -240,3 +242,32 @@ describe('KnownObjects: what is unsettled', () => {
     );
   });
 });
+
+describe('KnownObjects: namespaces', () => {
+  it('are not kept once their objects are gone, also where no list follows', () => {
+    const known = new KnownObjects({ revision: 1 });
+    const before = heapUsed();
+    for (let index = 0; index < 20_000; index += 1) {
+      const uid = `uid-${index}`;
+      // 1 kB each, so that it shows where they are kept.
+      known.observe(object({ uid, namespace: `${index}-${'n'.repeat(1_000)}` }), 'watch', 0);
+      known.remove(uid, '11');
+    }
+    const keptBytes = heapUsed() - before;
+    assert.equal(known.size, 0);
+    assert.ok(keptBytes < 5_000_000, `${keptBytes} bytes`);
+  });
+
+  it('are the objects’ own, however many there are', () => {
+    const known = new KnownObjects({ revision: 1 });
+    for (let index = 0; index < 3_000; index += 1) known.observe(object({ uid: `uid-${index}`, namespace: `ns-${index}` }), 'watch', 0);
+    for (let index = 0; index < 3_000; index += 1) assert.equal(known.get(`uid-${index}`)?.namespace, `ns-${index}`);
+  });
+});
+
+/** Bytes, after a collection. */
+function heapUsed(): number {
+  setFlagsFromString('--expose-gc');
+  runInNewContext('gc')();
+  return process.memoryUsage().heapUsed;
+}
