@@ -13,7 +13,7 @@ export const LOCAL_AWS_SQS: Exceptions = {
   'keeps the time of sending in the dead letters': 'has the time of the move; ours is firstSeenAt of the envelope',
   'goes on counting receives in the dead letters': 'begins again at 1',
   'counts what is visible, in flight and delayed': 'counts delayed messages as visible too',
-  'tells our adapter how many messages nobody has received yet': 'counts delayed messages twice, as above',
+  'tells our adapter how many messages could be received now': 'counts delayed messages as visible too, as above',
   'ends a long poll for ten when one message comes': 'waits for all ten or to the end; createReceiver polls without waiting instead',
 };
 
