@@ -138,11 +138,11 @@ function judgeKnown(before: Remembered, object: ObservedObject, phase: Phase, se
     return skip('paused');
   } else if (before.isFiltered) {
     return pass('selected');
-  } else if (isOtherGeneration || before.isDeleting || (object.generation === undefined && !isSame)) {
-    if (settledness !== 'settled') return pass('generation-changed');
-    return object.watchedDigest === before.watchedDigest ? skip('settled') : pass('metadata-changed');
   } else if (object.watchedDigest !== before.watchedDigest) {
+    // Also beside another generation: one sight may show two writes, and a run that began between them settles the generation.
     return pass('metadata-changed');
+  } else if (isOtherGeneration || before.isDeleting || (object.generation === undefined && !isSame)) {
+    return settledness === 'settled' ? skip('settled') : pass('generation-changed');
   }
   // Nothing to react to, but a list may show that what was done is undone: its message was of a history that is gone, or
   // somebody took our status away. A watch frame that shows the latter waits for healing: two writers of one status

@@ -22,6 +22,7 @@ function follow(policy: KindPolicy, sights: readonly Sight[]): KnownObjects {
 
 const ours = { revision: 1 };
 const isFiltered = true;
+const bare = { status: undefined, generation: undefined };
 
 function due(known: KnownObjects, resyncSeconds: number): string[] {
   const span = { fromSeconds: 0, toSeconds: 100_000 };
@@ -129,11 +130,20 @@ describe('labels and annotations that the filter names', () => {
       ],
     ],
     [
-      'go with a generation that is not',
+      'are news together with a generation that is not: its run may begin too early for them and settle it',
       [
-        [{ watchedDigest: 1 }, 'skip settled'],
-        [{ watchedDigest: 2, generation: 2 }, 'generation-changed'],
-        [{ watchedDigest: 2, generation: 2 }, 'skip same-generation'],
+        [{ watchedDigest: 1 }, 'skip settled', 'first-list'],
+        [{ watchedDigest: 2, generation: 2 }, 'metadata-changed', 'list'],
+        [{ watchedDigest: 2, generation: 3 }, 'generation-changed'],
+        [{ watchedDigest: 2, generation: 3 }, 'skip same-generation'],
+      ],
+    ],
+    [
+      'are news of a kind without generation',
+      [
+        [{ ...bare, watchedDigest: 1 }, 'sweep', 'first-list'],
+        [{ ...bare, watchedDigest: 2, resourceVersion: '101' }, 'metadata-changed'],
+        [{ ...bare, watchedDigest: 2, resourceVersion: '102' }, 'generation-changed'],
       ],
     ],
     [
@@ -192,7 +202,6 @@ describe('an object of a kind with a selector', () => {
 describe('an object of a kind that is not ours', () => {
   const described = { revision: 1, isDescribed: true };
   const unknown = { status: undefined };
-  const bare = { status: undefined, generation: undefined };
 
   it('passes with its generation', () => {
     follow(described, [
