@@ -10,7 +10,7 @@
  *
  * Promises: the last state of every uid is handed out in the end; a deletion is never overwritten and never held; mustRun is
  * never lost; of one uid, a later mark is never sent before the result of an earlier one is known. Per lane, the longest waiting
- * goes first.
+ * goes first; but a resync goes after all other repairs, since a large cluster has some of them waiting at any time.
  */
 import type { Lane, Reason } from './envelope.ts';
 import { type Hold, isDeletion } from './hold.ts';
@@ -33,9 +33,17 @@ export interface Mark {
   readonly delaySeconds?: number;
 }
 
-/** Pending, but not now. The mark may be folded in place; another time or lane makes another one of it. */
+/** Where a mark waits; of the bulk lane, what shows that work is not done waits apart from the resync. */
+type Shelf = 'live' | 'repair' | 'resync';
+
+/** The shelves of each lane, in the order in which they are emptied. */
+const SHELVES = { live: ['live'], bulk: ['repair', 'resync'] } as const satisfies Record<Lane, readonly Shelf[]>;
+const ALL_SHELVES = [...SHELVES.live, ...SHELVES.bulk];
+
+/** Pending, but not now. The mark may be folded in place; another time or shelf makes another one of it. */
 interface Deferred {
   mark: Mark;
+  readonly shelf: Shelf;
   readonly notBeforeMs: number;
   /** By the queue, not by a hold: what comes later does not make it due. */
   readonly isReturned: boolean;
@@ -80,10 +88,10 @@ export class DirtyMarks {
   readonly #onDirty: () => void;
   #hold: Hold | undefined;
   /** Maps keep the order of insertion, and setting a key again keeps its place: a busy object does not lose its turn. */
-  readonly #ready: Record<Lane, Map<string, Mark>> = { live: new Map(), bulk: new Map() };
+  readonly #ready: Record<Shelf, Map<string, Mark>> = { live: new Map(), repair: new Map(), resync: new Map() };
   readonly #deferred = new Map<string, Deferred>();
   /** What is deferred, by time; one that is no longer in the map above is passed over. */
-  readonly #heap: Record<Lane, TimeHeap<Deferred>> = { live: new TimeHeap(), bulk: new TimeHeap() };
+  readonly #heap: Record<Shelf, TimeHeap<Deferred>> = { live: new TimeHeap(), repair: new TimeHeap(), resync: new TimeHeap() };
   readonly #inFlight = new Map<string, Mark>();
   readonly #behind = new Map<string, Behind>();
 
@@ -99,7 +107,7 @@ export class DirtyMarks {
 
   /** Objects with something to send, those in flight not counted. */
   get size(): number {
-    return this.#ready.live.size + this.#ready.bulk.size + this.#deferred.size + this.#behind.size;
+    return ALL_SHELVES.reduce((sum, shelf) => sum + this.#ready[shelf].size, this.#deferred.size + this.#behind.size);
   }
 
   /** Objects taken whose result is not known yet. */
@@ -130,7 +138,7 @@ export class DirtyMarks {
   }
 
   /**
-   * Up to `max` marks, the longest waiting first, which are in flight from now on. Each must be answered by exactly one of
+   * Up to `max` marks, the longest waiting first and each resync last, which are in flight from now on. Each must be answered by exactly one of
    * {@link accepted}, {@link refused} and {@link returned}; until then its uid is not handed out again.
    *
    * @param nowMs Infinity hands out deferred marks as well
@@ -138,7 +146,7 @@ export class DirtyMarks {
    */
   take(max: number, nowMs: number, lane?: Lane): Mark[] {
     const taken: Mark[] = [];
-    for (const one of lane === undefined ? (['live', 'bulk'] as const) : [lane]) {
+    for (const one of lane === undefined ? ALL_SHELVES : SHELVES[lane]) {
       while (taken.length < max) {
         const deferred = this.#firstDeferred(one);
         if (deferred === undefined || deferred.notBeforeMs > nowMs) break;
@@ -178,18 +186,32 @@ export class DirtyMarks {
     if (!this.#land(mark)) return;
     const behind = this.#behind.get(mark.uid);
     this.#behind.delete(mark.uid);
-    this.#defer({ mark, notBeforeMs, isReturned: true });
+    this.#defer({ mark, shelf: shelfOf(mark), notBeforeMs, isReturned: true });
     if (behind !== undefined) this.#pend(behind.mark, behind.notBeforeMs);
   }
 
   /** When something can be taken next, in Unix milliseconds: 0 for now, undefined for never unless something is marked. */
   nextAtMs(lane?: Lane): number | undefined {
-    if (lane === undefined) return earlierOf(this.nextAtMs('live'), this.nextAtMs('bulk'));
-    return this.#ready[lane].size > 0 ? 0 : this.#firstDeferred(lane)?.notBeforeMs;
+    let next: number | undefined;
+    for (const shelf of lane === undefined ? ALL_SHELVES : SHELVES[lane]) {
+      if (this.#ready[shelf].size > 0) return 0;
+      next = earlierOf(next, this.#firstDeferred(shelf)?.notBeforeMs);
+    }
+    return next;
   }
 
   #pending(uid: string): Mark | undefined {
-    return this.#ready.live.get(uid) ?? this.#ready.bulk.get(uid) ?? this.#deferred.get(uid)?.mark;
+    for (const shelf of ALL_SHELVES) {
+      const mark = this.#ready[shelf].get(uid);
+      if (mark !== undefined) return mark;
+    }
+    return this.#deferred.get(uid)?.mark;
+  }
+
+  /** Where the mark is to wait that is made of one more and of what is pending for its uid: it keeps the turn of the more urgent. */
+  #shelfOf(folded: Mark, mark: Mark): Shelf {
+    const isRepair = shelfOf(mark) === 'repair' || this.#ready.repair.has(mark.uid) || this.#deferred.get(mark.uid)?.shelf === 'repair';
+    return folded.lane === 'bulk' && isRepair ? 'repair' : shelfOf(folded);
   }
 
   /** Folds a mark, due at `dueMs`, with what is pending. */
@@ -198,39 +220,42 @@ export class DirtyMarks {
     const before = this.#pending(uid);
     const deferred = this.#deferred.get(uid);
     const folded = before === undefined ? mark : foldMarks(before, mark);
+    const shelf = this.#shelfOf(folded, mark);
     // What made a repair wait, the bulk queue for one, says nothing of a change; and nothing makes a deletion wait.
     const startsAnew = before === undefined || before.lane !== folded.lane || isDeletion(mark.reason);
     const isWaiting = deferred !== undefined && !startsAnew;
     if (isWaiting && (deferred.isReturned || deferred.notBeforeMs <= dueMs || mark.lane !== folded.lane)) {
       // A repair does not hasten the change that it folds into.
-      deferred.mark = folded;
+      if (deferred.shelf === shelf) deferred.mark = folded;
+      else this.#defer({ ...deferred, mark: folded, shelf });
     } else if (dueMs === 0 || (deferred === undefined && !startsAnew)) {
-      this.#makeReady(folded);
+      this.#makeReady(folded, shelf);
     } else {
-      this.#defer({ mark: folded, notBeforeMs: dueMs, isReturned: false });
+      this.#defer({ mark: folded, shelf, notBeforeMs: dueMs, isReturned: false });
     }
   }
 
-  #makeReady(mark: Mark): void {
-    const { uid, lane } = mark;
+  #makeReady(mark: Mark, shelf: Shelf): void {
+    const { uid } = mark;
     this.#deferred.delete(uid);
-    if (lane === 'live') this.#ready.bulk.delete(uid);
-    this.#ready[lane].set(uid, mark);
+    for (const other of ALL_SHELVES) if (other !== shelf) this.#ready[other].delete(uid);
+    this.#ready[shelf].set(uid, mark);
     this.#onDirty();
   }
 
   #defer(deferred: Deferred): void {
-    const { uid, lane } = deferred.mark;
-    const heap = this.#heap[lane];
-    this.#ready.bulk.delete(uid);
+    const { shelf, mark } = deferred;
+    const { uid } = mark;
+    const heap = this.#heap[shelf];
+    for (const other of SHELVES.bulk) this.#ready[other].delete(uid);
     this.#deferred.set(uid, deferred);
     heap.add(deferred);
     if (heap.size > 2 * this.#deferred.size + HEAP_SLACK) heap.retain((one) => this.#isPending(one));
-    if (this.#firstDeferred(lane) === deferred) this.#onDirty();
+    if (this.#firstDeferred(shelf) === deferred) this.#onDirty();
   }
 
-  #firstDeferred(lane: Lane): Deferred | undefined {
-    const heap = this.#heap[lane];
+  #firstDeferred(shelf: Shelf): Deferred | undefined {
+    const heap = this.#heap[shelf];
     for (let first = heap.first; first !== undefined; first = heap.first) {
       if (this.#isPending(first)) return first;
       heap.removeFirst();
@@ -247,6 +272,11 @@ export class DirtyMarks {
     if (this.#inFlight.get(mark.uid) !== mark) return false;
     return this.#inFlight.delete(mark.uid);
   }
+}
+
+function shelfOf({ lane, reason }: Mark): Shelf {
+  if (lane === 'live') return 'live';
+  return reason === 'resync' ? 'resync' : 'repair';
 }
 
 function foldBehind(behind: Behind, mark: Mark, dueMs: number): Behind {

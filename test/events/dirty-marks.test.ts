@@ -107,6 +107,46 @@ describe('DirtyMarks', () => {
     assert.equal(marks.nextAtMs('live'), 0);
   });
 
+  const takenOf = (marks: DirtyMarks, max: number, nowMs: number): string[] => marks.take(max, nowMs, 'bulk').map((one) => one.uid);
+
+  it('hands out a resync after all other repairs', () => {
+    const marks = new DirtyMarks();
+    for (const uid of ['r1', 'r2']) marks.mark(withReason('resync', { uid }));
+    for (const uid of ['s1', 's2']) marks.mark(withReason('sweep', { uid }));
+    assert.deepEqual([marks.size, marks.nextAtMs('bulk')], [4, 0]);
+    assert.deepEqual(takenOf(marks, 3, 0), ['s1', 's2', 'r1']);
+    assert.deepEqual(takenOf(marks, 3, 0), ['r2']);
+  });
+
+  it('hands out a resync that came back after all other repairs', () => {
+    const marks = new DirtyMarks();
+    marks.mark(withReason('resync', { uid: 'r' }));
+    marks.returned(marks.take(1, 0)[0] as Mark, 1000);
+    marks.mark(withReason('sweep', { uid: 's' }));
+    assert.equal(marks.nextAtMs('bulk'), 0);
+    assert.deepEqual(takenOf(marks, 1, 1000), ['s']);
+    assert.deepEqual([marks.nextAtMs('bulk'), ...takenOf(marks, 1, 1000)], [1000, 'r']);
+  });
+
+  it('lets a resync and another repair of one object leave once, and as early as the other', () => {
+    for (const [earlier, later] of [
+      ['sweep', 'resync'],
+      ['resync', 'sweep'],
+    ] as const) {
+      for (const isReturned of [true, false]) {
+        const marks = new DirtyMarks();
+        marks.mark(withReason(earlier, { uid: 'both' }));
+        if (isReturned) marks.returned(marks.take(1, 0)[0] as Mark, 1000);
+        marks.mark(withReason('resync', { uid: 'r' }));
+        marks.mark(withReason(later, { uid: 'both' }));
+        assert.equal(marks.size, 2);
+        const [first] = marks.take(1, 1000, 'bulk');
+        assert.deepEqual([first?.uid, first?.mustRun], ['both', true], `${earlier}, ${later}`);
+        assert.deepEqual(takenOf(marks, 5, 1000), ['r']);
+      }
+    }
+  });
+
   it('moves an object that becomes live out of the bulk lane', () => {
     const marks = new DirtyMarks();
     marks.mark(withReason('sweep'));
@@ -114,6 +154,7 @@ describe('DirtyMarks', () => {
     assert.equal(marks.size, 1);
     assert.deepEqual(marks.take(10, 0, 'bulk'), []);
     assert.equal(marks.take(10, 0, 'live')[0]?.resourceVersion, '11');
+    assert.equal(marks.size, 0);
   });
 
   it('holds back what comes for an object in flight until its result is known', () => {
