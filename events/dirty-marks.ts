@@ -115,9 +115,13 @@ export class DirtyMarks {
     return this.#inFlight.size;
   }
 
-  /** True while something of this object is to be sent or is being sent. */
+  /**
+   * True while something of this object is being sent or is to be sent, so that healing it would tell nothing new. A resync that
+   * waits does not count: it may wait for hours, and a repair that folds into it takes it along.
+   */
   has(uid: string): boolean {
-    return this.#inFlight.has(uid) || this.#pending(uid) !== undefined;
+    if (this.#inFlight.has(uid)) return true;
+    return this.#pending(uid) !== undefined && this.#deferred.get(uid)?.shelf !== 'resync' && !this.#ready.resync.has(uid);
   }
 
   /**

@@ -128,6 +128,22 @@ describe('DirtyMarks', () => {
     assert.deepEqual([marks.nextAtMs('bulk'), ...takenOf(marks, 1, 1000)], [1000, 'r']);
   });
 
+  it('does not count a resync that waits, in its time or not, as what a healing would wait for', () => {
+    const marks = new DirtyMarks();
+    marks.mark(withReason('resync', { uid: 'r' }));
+    assert.equal(marks.has('r'), false);
+    const [first] = marks.take(1, 0);
+    assert.equal(marks.has('r'), true);
+    marks.returned(first as Mark, 1000);
+    assert.equal(marks.has('r'), false);
+    marks.mark(withReason('sweep', { uid: 'r' }));
+    assert.equal(marks.has('r'), true);
+    marks.mark(withReason('resync', { uid: 'r' }));
+    assert.equal(marks.has('r'), true);
+    marks.mark(withReason('generation-changed', { uid: 'r' }));
+    assert.equal(marks.has('r'), true);
+  });
+
   it('lets a resync and another repair of one object leave once, and as early as the other', () => {
     for (const [earlier, later] of [
       ['sweep', 'resync'],
