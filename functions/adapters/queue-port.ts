@@ -31,8 +31,8 @@ export interface Queue {
   send(queueUrl: string, messages: readonly OutgoingMessage[], options?: { readonly signal?: AbortSignal }): Promise<SendResult[]>;
 
   /**
-   * About how many messages the queue holds that nobody has received: visible and delayed ones. Undefined where it does not say
-   * within a few seconds, or does not want to. Never throws.
+   * About how many messages of the queue could be received now; delayed ones do not count. Undefined where it does not say within a
+   * few seconds, or does not want to. Never throws.
    */
   depth(queueUrl: string, options?: { readonly signal?: AbortSignal }): Promise<number | undefined>;
 }
