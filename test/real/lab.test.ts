@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import { after, before, describe, it } from 'node:test';
 import { DeleteMessageCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { countRequests, readAudit } from '../../infra/local/control-plane/audit.ts';
@@ -200,25 +201,31 @@ describe('node infra/local/lab.ts', () => {
     const child = spawn(process.execPath, [join(import.meta.dirname, '../../infra/local/lab.ts'), '--queue', 'local-aws-sqs'], {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
+    const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
     const said: string[] = [];
-    createInterface({ input: child.stdout }).on('line', (line) => said.push(line));
-    const running = new Promise<void>((resolve) => {
-      createInterface({ input: child.stderr }).on('line', (line) => {
-        said.push(line);
-        if (line.startsWith('Running')) resolve();
+    const saidLine = (stream: Readable, pattern: RegExp): Promise<void> =>
+      new Promise((resolve) => {
+        createInterface({ input: stream }).on('line', (line) => {
+          said.push(line);
+          if (pattern.test(line)) resolve();
+        });
       });
-    });
-    await Promise.race([running, ended]);
-    const exported = said.join('\n').matchAll(/^export (\w+)='(.*)'$/gm);
-    const env = new Map([...exported].map(([, name, value]) => [name, value ?? '']));
-    const registry = env.get('DOGWATCH_CLUSTERS') ?? '';
-    assert.ok(existsSync(registry), said.join('\n'));
-    assert.match(env.get('DOGWATCH_QUEUE_URL') ?? '', /^http:\/\/127\.0\.0\.1:\d+\/\d+\/dogwatch-work$/);
-    assert.ok(existsSync(env.get('KUBECONFIG') ?? ''));
-    child.kill('SIGINT');
-    assert.equal(await ended, 0, said.join('\n'));
-    assert.ok(said.includes('Stopping ...'));
-    assert.equal(existsSync(registry), false);
+    // Two pipes: what was written first need not be read first.
+    const running = Promise.all([saidLine(child.stdout, /^export PATH=/), saidLine(child.stderr, /^Running/)]);
+    try {
+      await Promise.race([running, ended]);
+      const exported = said.join('\n').matchAll(/^export (\w+)='(.*)'$/gm);
+      const env = new Map([...exported].map(([, name, value]) => [name, value ?? '']));
+      const registry = env.get('DOGWATCH_CLUSTERS') ?? '';
+      assert.ok(existsSync(registry), said.join('\n'));
+      assert.match(env.get('DOGWATCH_QUEUE_URL') ?? '', /^http:\/\/127\.0\.0\.1:\d+\/\d+\/dogwatch-work$/);
+      assert.ok(existsSync(env.get('KUBECONFIG') ?? ''));
+      child.kill('SIGINT');
+      assert.equal(await ended, 0, said.join('\n'));
+      assert.ok(said.includes('Stopping ...'));
+      assert.equal(existsSync(registry), false);
+    } finally {
+      child.kill('SIGKILL');
+    }
   });
 });
