@@ -5,10 +5,12 @@
  * A reconciler sees the object as it is now, never an event: it must come to the same Plan however often and for whatever
  * reason it runs.
  */
+import { isQualifiedName } from '../../events/labels.ts';
 import type { ObjectMetadata } from '../../events/observed-object.ts';
 import { groupKind, type ObjectAddress, type ResourceKey, type ResourceType } from '../../events/resource.ts';
 import type { DescribedObject, DescribedResource } from './described-resource.ts';
 import { ConfigError } from './errors.ts';
+
 import type { OwnedKind } from './owned-kind.ts';
 import type { ResourceDefinition } from './resource-definition.ts';
 import { type WatchDeclaration, type WatchRules, watchRules } from './watch-rules.ts';
@@ -101,6 +103,17 @@ export function clusterRole(name: string): Grant {
   return { kind: 'ClusterRole', name };
 }
 
+/** What `finalize` is given: enough to undo everything outside from `key` and `uid` alone. */
+export interface FinalizeInput<Spec, Status> extends Omit<ReconcileInput<Spec, Status>, 'object'> {
+  /** Whose effects are to be undone. The name may belong to another object by now. */
+  readonly uid: string;
+  /** The object while it is being deleted; undefined where it is gone, replaced, or does not fit its schema any more. */
+  readonly object: CustomObject<Spec, Status> | undefined;
+}
+
+/** Whether everything outside is undone, or when to look again: in `requeueAfterSeconds` (1 or more). */
+export type FinalizeAnswer = { readonly done: true } | { readonly done: false; readonly requeueAfterSeconds: number };
+
 export interface ReconcilerDeclaration<Spec, Status> {
   readonly resource: ResourceDefinition<Spec, Status>;
   /** Raise it when the code must run again over objects that are settled. An integer of 1 or more; 1 if left out. */
@@ -113,7 +126,17 @@ export interface ReconcilerDeclaration<Spec, Status> {
   readonly grants?: readonly Grant[];
   /** Which objects and changes it wants to see; all objects, and changes of their generation, if left out. */
   readonly watch?: WatchDeclaration;
+  /**
+   * Name of the finalizer that keeps a deleted object until `finalize` has undone what `reconcile` did outside the cluster:
+   * `domain/name`. Needs `finalize`.
+   */
+  readonly finalizer?: string;
   reconcile(input: ReconcileInput<Spec, Status>): Promise<Plan<Status>>;
+  /**
+   * Undoes what `reconcile` did outside. Runs any number of times, also for an object that is long gone and one that never
+   * came to be: what is not there counts as undone.
+   */
+  finalize?(input: FinalizeInput<Spec, Status>): Promise<FinalizeAnswer>;
 }
 
 /** A reconciler of a kind that is not ours. With objects of the same kind in `owns`, `watch` must tell its own from the others. */
@@ -122,21 +145,29 @@ export interface DescribedReconcilerDeclaration<Spec> extends Omit<ReconcilerDec
   reconcile(input: DescribedInput<Spec>): Promise<DescribedPlan>;
 }
 
+/** A finalizer and what it waits for. */
+export interface Finalization<Spec = unknown, Status = unknown> {
+  readonly name: string;
+  finalize(input: FinalizeInput<Spec, Status>): Promise<FinalizeAnswer>;
+}
+
 export interface Reconciler<Spec = unknown, Status = unknown>
-  extends Required<Omit<ReconcilerDeclaration<Spec, Status>, 'resource' | 'watch'>> {
+  extends Required<Omit<ReconcilerDeclaration<Spec, Status>, 'resource' | 'watch' | 'finalizer' | 'finalize'>> {
   readonly resource: ResourceDefinition<Spec, Status> | DescribedResource<Spec>;
   readonly watch: WatchRules;
+  /** Left out where nothing outside has to be undone. */
+  readonly finalization?: Finalization<Spec, Status>;
 }
 
 type OfOurs<Spec, Status> = Reconciler<Spec, Status> & { readonly resource: ResourceDefinition<Spec, Status> };
 
-const KNOWN_FIELDS = new Set(['resource', 'revision', 'owns', 'grants', 'watch', 'reconcile']);
+const KNOWN_FIELDS = new Set(['resource', 'revision', 'owns', 'grants', 'watch', 'finalizer', 'reconcile', 'finalize']);
 
 /**
  * A reconciler ready to be listed in `functions/reconcilers/index.ts`.
  *
- * @throws ConfigError for an unknown field, a revision that is no integer of 1 or more, a kind owned twice, or a selector or
- *   predicate that cannot be
+ * @throws ConfigError for an unknown field, a revision that is no integer of 1 or more, a kind owned twice, a finalizer without
+ *   `finalize` or the other way round, one that is no `domain/name`, or a selector or predicate that cannot be
  */
 export function defineReconciler<Spec, Status>(declaration: ReconcilerDeclaration<Spec, Status>): OfOurs<Spec, Status>;
 export function defineReconciler<Spec>(declaration: DescribedReconcilerDeclaration<Spec>): Reconciler<Spec, never>;
@@ -155,7 +186,25 @@ export function defineReconciler(
   const kinds = owns.map(groupKind);
   const twice = kinds.find((name, at) => kinds.indexOf(name) !== at);
   if (twice !== undefined) throw new ConfigError('owned-twice', `reconciler of ${kind}: owns ${twice} twice`);
-  return { ...(declaration as ReconcilerDeclaration<unknown, unknown>), revision, owns, grants, watch };
+  const { finalizer, finalize, ...declared } = declaration as ReconcilerDeclaration<unknown, unknown>;
+  const finalization = finalizationOf(kind, finalizer, finalize);
+  return { ...declared, revision, owns, grants, watch, ...(finalization === undefined ? {} : { finalization }) };
+}
+
+/** The API server takes a finalizer without a domain only from a short list of its own, and warns of others. */
+function finalizationOf(kind: string, name: unknown, finalize: Finalization['finalize'] | undefined): Finalization | undefined {
+  if (name === undefined && finalize === undefined) return undefined;
+  if (name === undefined || finalize === undefined) {
+    const [there, missing] = name === undefined ? ['finalize', 'finalizer'] : ['finalizer', 'finalize'];
+    throw new ConfigError('half-finalizer', `reconciler of ${kind}: has ${there} without ${missing}; declare both, or neither`);
+  }
+  if (typeof name !== 'string' || !name.includes('/') || !isQualifiedName(name)) {
+    throw new ConfigError(
+      'bad-finalizer',
+      `reconciler of ${kind}: finalizer ${JSON.stringify(name)} is no domain/name, such as platform.example/queue`,
+    );
+  }
+  return { name, finalize };
 }
 
 /**

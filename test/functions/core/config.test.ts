@@ -43,6 +43,7 @@ describe('readConfig', () => {
       retryBaseSeconds: 2,
       maxAgeSeconds: 21_600,
       recordDeadlineSeconds: 20,
+      functionTimeoutSeconds: 30,
       maxAttempts: 10,
       overtakenMaxAttempts: 20,
     });

@@ -30,12 +30,23 @@ describe('defineReconciler', () => {
     assert.equal(checkPlan(reconciler, ticketOwner, { apply, status: { phase: 'Open' } }).children.length, 1);
   });
 
+  it('keeps a finalizer together with what it waits for', () => {
+    const finalize = () => Promise.resolve({ done: true } as const);
+    const { finalization } = defineReconciler({ resource: tickets, reconcile, finalizer: 'lab.example/ticket', finalize });
+    assert.deepEqual(finalization, { name: 'lab.example/ticket', finalize });
+    assert.equal(ticketReconciler.finalization, undefined);
+  });
+
   const refused: { name: string; change: object; code: string }[] = [
     { name: 'a field it does not know', change: { finalise: reconcile }, code: 'unknown-field' },
     { name: 'revision 0', change: { revision: 0 }, code: 'bad-revision' },
     { name: 'a revision that is no integer', change: { revision: 1.5 }, code: 'bad-revision' },
     { name: 'a kind owned with columns and without', change: { owns: [configMaps, configMaps.wakeOn('Data')] }, code: 'owned-twice' },
     { name: 'a kind owned in two versions', change: { owns: [configMaps, { ...configMaps, version: 'v2' }] }, code: 'owned-twice' },
+    { name: 'a finalizer without finalize', change: { finalizer: 'lab.example/ticket' }, code: 'half-finalizer' },
+    { name: 'finalize without a finalizer', change: { finalize: reconcile }, code: 'half-finalizer' },
+    { name: 'a finalizer without a domain', change: { finalizer: 'ticket', finalize: reconcile }, code: 'bad-finalizer' },
+    { name: 'a finalizer that Kubernetes refuses', change: { finalizer: 'lab.example/a b', finalize: reconcile }, code: 'bad-finalizer' },
   ];
   for (const { name, change, code } of refused) {
     it(`refuses ${name}`, () => {
