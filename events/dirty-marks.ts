@@ -81,12 +81,15 @@ function rankOf(mark: Mark): number {
   return mark.lane === 'live' ? 1 : 0;
 }
 
+/** What marks ask and tell whoever holds objects back. */
+type Holding = Pick<Hold, 'untilMs' | 'handedOut'>;
+
 /** Spare entries that a heap may keep before it is built anew. */
 const HEAP_SLACK = 64;
 
 export class DirtyMarks {
   readonly #onDirty: () => void;
-  #hold: Hold | undefined;
+  #hold: Holding | undefined;
   /** Maps keep the order of insertion, and setting a key again keeps its place: a busy object does not lose its turn. */
   readonly #ready: Record<Shelf, Map<string, Mark>> = { live: new Map(), repair: new Map(), resync: new Map() };
   readonly #deferred = new Map<string, Deferred>();
@@ -101,7 +104,7 @@ export class DirtyMarks {
   }
 
   /** From now on objects that change all the time are held back, whoever marks them. */
-  holdWith(hold: Hold): void {
+  holdWith(hold: Holding): void {
     this.#hold = hold;
   }
 

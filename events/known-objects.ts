@@ -177,17 +177,16 @@ export class KnownObjects {
   }
 
   /**
-   * What time alone has made due: healing of what stays unsettled, and the resync. Counts each as sent; an object whose message
-   * waits to be sent is not healed meanwhile. One pass over all objects, which costs no allocation for those that are not due.
+   * What time alone has made due: healing of what stays unsettled, which counts as sent, and the resync, which does not: it may
+   * wait for long, see {@link resynced}. An object may come due for both. One whose message waits to be sent is not healed
+   * meanwhile. One pass over all objects, which costs no allocation for those that are not due.
    */
   takeDue({ span, healing, resyncSeconds, isWaiting }: UpkeepPlan): Due[] {
     const nowSeconds = span.toSeconds;
     const due: Due[] = [];
     for (const [uid, known] of this.#objects) {
       if (known.isOurs && isResyncDue(known.hash, span, resyncSeconds)) {
-        known.sent(nowSeconds);
         due.push({ ...addressOf(uid, known), reason: 'resync', mustRun: true });
-        continue;
       }
       // Nothing ever shows that the work of a kind that is not ours was done: it would be healed for nothing.
       const kind = this.#policy.isDescribed ? undefined : known.healingCase(nowSeconds);
@@ -202,6 +201,11 @@ export class KnownObjects {
       }
     }
     return due;
+  }
+
+  /** The message of an object's resync leaves: the time until it is healed is counted anew. Nothing where the object is gone. */
+  resynced(uid: string, nowMs: number): void {
+    this.#objects.get(uid)?.sent(secondsOf(nowMs));
   }
 
   #remember(uid: string, known: KnownObject): Remembered {

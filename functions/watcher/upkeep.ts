@@ -40,7 +40,13 @@ export function createUpkeep({ known, marks, settings, clock }: UpkeepOptions): 
   const nowMs = (): number => clock.now().getTime();
   const nowSeconds = (): number => Math.floor(nowMs() / 1000);
   const hold = new Hold(holdMaxSeconds, nowMs);
-  marks.holdWith(hold);
+  marks.holdWith({
+    untilMs: (mark) => hold.untilMs(mark),
+    handedOut(mark) {
+      hold.handedOut(mark);
+      if (mark.reason === 'resync') known.resynced(mark.uid, nowMs());
+    },
+  });
 
   function mark(due: Due): void {
     marks.mark({ ...due, lane: REASONS[due.reason].lane, firstSeenAtMs: nowMs() });

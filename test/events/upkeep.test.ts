@@ -20,6 +20,8 @@ class Lab {
   readonly sent: [atSeconds: number, reason: string, mustRun: boolean][] = [];
   seconds = 0;
   isWaiting = false;
+  /** False where resyncs wait behind others and never leave. */
+  sendsResyncs = true;
   readonly #resyncSeconds: number;
   #version = 10;
 
@@ -42,7 +44,10 @@ class Lab {
       this.seconds = Math.min(this.seconds + 5, untilSeconds);
       const span = { fromSeconds, toSeconds: START_SECONDS + this.seconds };
       const plan = { span, healing, resyncSeconds: this.#resyncSeconds, isWaiting: () => this.isWaiting };
-      for (const { reason, mustRun } of this.known.takeDue(plan)) this.sent.push([this.seconds, reason, mustRun]);
+      for (const { uid, reason, mustRun } of this.known.takeDue(plan)) {
+        this.sent.push([this.seconds, reason, mustRun]);
+        if (reason === 'resync' && this.sendsResyncs) this.known.resynced(uid, span.toSeconds * 1000);
+      }
     }
   }
 
@@ -233,7 +238,33 @@ describe('resync', () => {
     assert.ok(resyncs.every(([, , mustRun]) => mustRun));
   });
 
-  it('counts as a message: healing begins anew', () => {
+  it('does not put healing off while it waits to be sent', () => {
+    const lab = new Lab({ revision: 1 }, 590);
+    lab.sendsResyncs = false;
+    lab.see({ status: UNTOUCHED });
+    lab.go(DAY);
+    const healed = lab.sent.filter(([, reason]) => reason === 'sweep').map(([seconds]) => seconds);
+    assert.deepEqual(healed, [600, 1800, 4200, 9000, 18_600, 37_800, 59_400, 81_000]);
+  });
+
+  it('does not put healing off where every pass is its turn', () => {
+    const lab = new Lab({ revision: 1 }, 5);
+    lab.sendsResyncs = false;
+    lab.see({ status: UNTOUCHED });
+    lab.go(600);
+    assert.deepEqual(
+      lab.sent.filter(([, reason]) => reason === 'sweep'),
+      [[600, 'sweep', false]],
+    );
+  });
+
+  it('says nothing of an object that is gone when its message is sent', () => {
+    const lab = new Lab();
+    lab.known.resynced('gone', START_SECONDS * 1000);
+    assert.equal(lab.known.size, 0);
+  });
+
+  it('counts as a message once it is sent: healing begins anew', () => {
     const lab = new Lab({ revision: 1 }, 590);
     lab.see({ status: UNTOUCHED });
     lab.go(5000);

@@ -29,6 +29,13 @@ class Lab {
     this.#run = createUpkeep({ known, marks, settings: { ...UPKEEP, ...settings }, clock }).run(this.#stop.signal);
   }
 
+  /** Marks of a resync that leave, where only so many can. */
+  takeReasons(count: number): string[] {
+    const marks = this.marks.take(count, Infinity);
+    for (const mark of marks) this.marks.accepted(mark);
+    return marks.map(({ reason }) => reason);
+  }
+
   see(overrides: Partial<ObservedObject>): void {
     this.known.observe(object(overrides), 'first-list', this.clock.now().getTime());
   }
@@ -81,6 +88,26 @@ describe('upkeep', () => {
     await scene.clock.advance(60_000);
     assert.deepEqual(sentNow(scene), all);
     await scene.stop();
+  });
+
+  it('heals an object whose resync has waited since before, and counts the time from when a resync leaves', async () => {
+    const lab = new Lab({ resyncSeconds: 60, healAfterSeconds: 100 });
+    lab.known.beginList();
+    lab.see({ status: UNTOUCHED });
+    lab.known.endList();
+    await lab.clock.advance(95_000);
+    assert.equal(lab.marks.has('uid1'), false); // a resync that waits
+    await lab.clock.advance(10_000);
+    assert.equal(lab.marks.has('uid1'), true);
+    assert.deepEqual(lab.takeReasons(1), ['resync']); // with the healing in it
+    await lab.clock.advance(90_000);
+    assert.deepEqual([lab.marks.size, lab.marks.has('uid1')], [1, false]);
+    assert.deepEqual(lab.takeReasons(1), ['resync']);
+    await lab.clock.advance(95_000);
+    assert.deepEqual([lab.marks.size, lab.marks.has('uid1')], [1, false]);
+    await lab.clock.advance(10_000);
+    assert.deepEqual([lab.marks.size, lab.marks.has('uid1')], [1, true]);
+    await lab.stop();
   });
 
   it('does nothing while the kind has not been listed, and makes up for the time once it was', async () => {
