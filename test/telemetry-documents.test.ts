@@ -92,7 +92,7 @@ describe('ARCHITECTURE.md, of what the watcher tells', () => {
     const marks = { size: 0, inFlightCount: 0 } as never;
     const metrics = createMetrics({
       statuses: () => [{ cluster, ...status, ...counts }],
-      sources: () => [{ cluster, type, marks, hasListed: () => true }],
+      sources: () => [{ cluster, type, marks, hasListed: () => true, resyncsPerSecond: () => 0 }],
       nowMs: () => 0,
     });
     const text = await metrics.text();

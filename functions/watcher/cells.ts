@@ -65,6 +65,7 @@ export function createClusterCells(options: ClusterCellsOptions): ClusterCells {
       type: reconciler.resource,
       marks,
       hasListed: () => observer.hasListed,
+      resyncsPerSecond: () => observer.size / settings.resyncSeconds,
     })),
   };
 }

@@ -30,6 +30,8 @@ export interface OutboxSource {
   readonly marks: DirtyMarks;
   /** Whether its cell has listed the kind once: until then, and until what it found is sent, repairs go at the pace of a start. */
   readonly hasListed: () => boolean;
+  /** How many of its objects come due for a resync in a second, on average. */
+  readonly resyncsPerSecond: () => number;
 }
 
 export interface OutboxOptions {
@@ -55,7 +57,7 @@ export interface Outbox {
   run(signal: AbortSignal): Promise<void>;
   /**
    * Sends what is dirty on the live lane, at once and whatever pause was due; for a stopping process. Need not wait for `run` to
-   * resolve. Repairs leave as far as they may now and are not waited for: the next start finds them again.
+   * resolve. No repair is sent: the next start finds them again.
    *
    * @param withinMs milliseconds from now, after which the calls it made are aborted and what is outstanding counts as not sent
    * @returns        how many objects are left
@@ -81,6 +83,7 @@ export function createOutbox({ queue, queueUrls, clock, log, onResult = () => {}
   let fault: { readonly error: unknown } | undefined;
 
   const nowMs = (): number => clock.now().getTime();
+  const openLanes = (): readonly SendLane[] => (isDraining ? lanes.slice(0, 1) : lanes);
   const depth = (): number => sources.reduce((sum, { marks }) => sum + marks.size + marks.inFlightCount, 0);
 
   function wake(): void {
@@ -170,7 +173,7 @@ export function createOutbox({ queue, queueUrls, clock, log, onResult = () => {}
 
   /** Starts every call that may start now. */
   function startCalls(signal: AbortSignal): void {
-    for (const lane of lanes) {
+    for (const lane of openLanes()) {
       while (lane.isOpen(nowMs())) {
         const taken = lane.take(nowMs(), isDraining ? Infinity : nowMs());
         if (taken.length === 0) break;
@@ -196,11 +199,13 @@ export function createOutbox({ queue, queueUrls, clock, log, onResult = () => {}
 
   /** When a call may start that may not start now; undefined where only a wake-up changes anything. */
   function nextStartMs(): number | undefined {
-    const starts = lanes.map((lane) => lane.nextStartMs(nowMs(), isDraining)).filter((startMs) => startMs !== undefined);
+    const starts = openLanes()
+      .map((lane) => lane.nextStartMs(nowMs(), isDraining))
+      .filter((startMs) => startMs !== undefined);
     return starts.length === 0 ? undefined : Math.min(...starts);
   }
 
-  /** Whether a draining outbox has done what it can: what waits on the bulk lane now is what may not leave yet. */
+  /** Whether a draining outbox has done what it is for: what waits on the bulk lane stays. */
   function isDrained(): boolean {
     return lanes[0].isEmpty && outstanding.size === 0;
   }

@@ -1,8 +1,9 @@
 /**
  * How full a queue is, asked now and then: repairs wait while those before them have not been worked on.
  *
- * SQS counts approximately and lags behind by up to a minute, so what was sent since its last answer counts as well. A queue
- * that does not answer is taken for empty: its depth is a courtesy, and the messages are owed.
+ * SQS counts approximately and lags behind by up to a minute, so what was sent since its last answer counts as well. Until the
+ * first question has come to an end there is no room: a start would else add to a queue that is full. A queue that does not
+ * answer is taken for empty: its depth is a courtesy, and the messages are owed.
  */
 import type { Log } from '../adapters/telemetry.ts';
 
@@ -21,7 +22,8 @@ export interface QueueLevelOptions {
 
 export class QueueLevel {
   readonly #options: QueueLevelOptions;
-  #count = 0;
+  /** Undefined until the first question has come to an end. */
+  #count: number | undefined;
   #sentCount = 0;
   #askedAtMs = Number.NEGATIVE_INFINITY;
   #isAsking = false;
@@ -32,8 +34,9 @@ export class QueueLevel {
     this.#options = options;
   }
 
-  /** How many messages may be sent before the queue is full. */
+  /** How many messages may be sent before the queue is full; 0 while that is not known. */
   get room(): number {
+    if (this.#count === undefined) return 0;
     return Math.max(0, LEVEL_MAX - this.#count - this.#sentCount);
   }
 
@@ -42,7 +45,7 @@ export class QueueLevel {
     return this.#isAsking ? undefined : this.#askedAtMs + ASK_MS;
   }
 
-  /** Asks if it is time to. To be called only while something waits to be sent. */
+  /** Asks if it is time to. To be called only while something waits to be sent. A question that the signal ends changes nothing. */
   refresh(nowMs: number, signal: AbortSignal): void {
     if (this.#isAsking || nowMs < this.#askedAtMs + ASK_MS) return;
     this.#isAsking = true;
@@ -50,6 +53,7 @@ export class QueueLevel {
     const sentBefore = this.#sentCount;
     void this.#ask(signal).then((count) => {
       this.#isAsking = false;
+      if (signal.aborted) return;
       this.#count = count ?? 0;
       this.#sentCount -= sentBefore;
       this.#tell(count);
@@ -66,7 +70,7 @@ export class QueueLevel {
     try {
       return await this.#options.ask(signal);
     } catch (error) {
-      this.#options.log.error('asking for the depth of the bulk queue threw', { error });
+      if (!signal.aborted) this.#options.log.error('asking for the depth of the bulk queue threw', { error });
       return undefined;
     }
   }

@@ -18,7 +18,7 @@ export interface Pace {
   /** So many were taken. */
   took(source: OutboxSource, count: number, nowMs: number): void;
   /** When marks of the source may be taken; undefined where no time but a wake-up decides that. */
-  nextAtMs(source: OutboxSource, nowMs: number, isDraining: boolean): number | undefined;
+  nextAtMs(source: OutboxSource, nowMs: number): number | undefined;
 }
 
 /** Calls under way at once. */
@@ -82,7 +82,7 @@ export class SendLane {
     let next: number | undefined;
     for (const source of this.#sources) {
       const takableMs = source.marks.nextAtMs(this.name);
-      const pacedMs = this.#pace === undefined ? 0 : this.#pace.nextAtMs(source, nowMs, isDraining);
+      const pacedMs = this.#pace === undefined ? 0 : this.#pace.nextAtMs(source, nowMs);
       if (takableMs === undefined || pacedMs === undefined) continue;
       const startMs = Math.max(isDraining ? 0 : takableMs, pacedMs, this.gate.notBeforeMs);
       if (next === undefined || startMs < next) next = startMs;

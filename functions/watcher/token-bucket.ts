@@ -1,4 +1,4 @@
-/** A bucket of tokens that fills at a steady rate. Pure: time is an argument, in Unix milliseconds. */
+/** A bucket of tokens that fills at a rate, steady until another is set. Pure: time is an argument, in Unix milliseconds. */
 
 export interface BucketRate {
   /** Tokens that come in a second; a whole number of 1 or more. */
@@ -11,20 +11,27 @@ export interface BucketRate {
 const TOKEN = 1000;
 
 export class TokenBucket {
-  readonly #perSecond: number;
-  readonly #capacity: number;
+  #perSecond: number;
+  #capacity: number;
   #level: number;
   #atMs: number;
 
   /** @throws RangeError for a rate that never gives a token */
-  constructor({ perSecond, capacity }: BucketRate, nowMs: number) {
-    if (!Number.isInteger(perSecond) || perSecond < 1 || !Number.isInteger(capacity) || capacity < 1) {
-      throw new RangeError(`a bucket needs whole numbers of 1 or more, not ${perSecond} a second and ${capacity} at most`);
-    }
-    this.#perSecond = perSecond;
-    this.#capacity = capacity * TOKEN;
+  constructor(rate: BucketRate, nowMs: number) {
+    check(rate);
+    this.#perSecond = rate.perSecond;
+    this.#capacity = rate.capacity * TOKEN;
     this.#level = this.#capacity;
     this.#atMs = nowMs;
+  }
+
+  /** Fills at another rate from now on; keeps its tokens, as many as it then holds at most. @throws RangeError as for a new bucket */
+  setRate(rate: BucketRate, nowMs: number): void {
+    check(rate);
+    this.available(nowMs);
+    this.#perSecond = rate.perSecond;
+    this.#capacity = rate.capacity * TOKEN;
+    this.#level = Math.min(this.#capacity, this.#level);
   }
 
   /** Whole tokens in it. A clock that is set back gives none, and takes none away. */
@@ -46,5 +53,11 @@ export class TokenBucket {
   whenMs(count: number, nowMs: number): number {
     this.available(nowMs);
     return nowMs + Math.ceil(Math.max(0, count * TOKEN - this.#level) / this.#perSecond);
+  }
+}
+
+function check({ perSecond, capacity }: BucketRate): void {
+  if (!Number.isInteger(perSecond) || perSecond < 1 || !Number.isInteger(capacity) || capacity < 1) {
+    throw new RangeError(`a bucket needs whole numbers of 1 or more, not ${perSecond} a second and ${capacity} at most`);
   }
 }

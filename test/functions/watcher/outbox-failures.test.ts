@@ -213,7 +213,7 @@ describe('outbox: while the queue is down (B33)', () => {
   it('rejects for a fault of our own instead of going on without a word', async () => {
     const clock = new FakeClock();
     const marks = new DirtyMarks();
-    const source = { cluster: clusterName('east'), type: tenants, marks, hasListed: () => true };
+    const source = { cluster: clusterName('east'), type: tenants, marks, hasListed: () => true, resyncsPerSecond: () => 0 };
     const onResult = (): void => {
       throw new Error('a metric that does not exist');
     };

@@ -43,9 +43,10 @@ export class Scene {
     });
   }
 
-  /** A source, added to the outbox. Its cell has not listed, unless it says so. */
-  source(cluster = 'east', hasListed: () => boolean = () => false): OutboxSource {
-    const source = { cluster: clusterName(cluster), type: tenants, marks: new DirtyMarks(() => this.outbox.wake()), hasListed };
+  /** A source, added to the outbox. Its cell has not listed, and has no objects to resync, unless it says so. */
+  source(cluster = 'east', hasListed: () => boolean = () => false, resyncsPerSecond: () => number = () => 0): OutboxSource {
+    const marks = new DirtyMarks(() => this.outbox.wake());
+    const source = { cluster: clusterName(cluster), type: tenants, marks, hasListed, resyncsPerSecond };
     this.outbox.add(source);
     return source;
   }

@@ -184,14 +184,23 @@ describe('outbox: stopping', () => {
     assert.equal(scene.outbox.depth(), 20);
   });
 
-  it('drains what is dirty and says that nothing is left', async () => {
+  it('drains what is dirty on the live lane and says that nothing is left', async () => {
     const scene = new Scene();
     const source = scene.source();
     scene.start();
     await scene.end();
-    for (const index of range(120)) scene.mark(source, `u${index}`, index % 2 === 0 ? {} : { reason: 'sweep', lane: 'bulk' });
+    for (const index of range(120)) scene.mark(source, `u${index}`);
     assert.equal(await scene.outbox.drain(5000), 0);
     assert.equal(new Set(scene.uids()).size, 120);
+    assert.equal(scene.clock.sleeperCount, 0);
+  });
+
+  it('says how many repairs are left, which it does not drain', async () => {
+    const scene = new Scene();
+    const source = scene.source();
+    for (const index of range(120)) scene.mark(source, `u${index}`, index % 2 === 0 ? {} : { reason: 'sweep', lane: 'bulk' });
+    assert.equal(await scene.outbox.drain(5000), 60);
+    assert.deepEqual([new Set(scene.uids(LIVE)).size, scene.uids(BULK).length], [60, 0]);
     assert.equal(scene.clock.sleeperCount, 0);
   });
 

@@ -21,6 +21,16 @@ describe('TokenBucket', () => {
     assert.deepEqual([bucket.whenMs(0, 0), bucket.whenMs(1, 0), bucket.whenMs(3, 0), bucket.whenMs(10, 0)], [0, 334, 1000, 3334]);
   });
 
+  it('keeps what it holds when its rate changes, up to what it then may hold', () => {
+    const bucket = new TokenBucket({ perSecond: 2, capacity: 10 }, 0);
+    bucket.take(10, 0);
+    bucket.setRate({ perSecond: 20, capacity: 30 }, 1000);
+    assert.deepEqual([bucket.available(1000), bucket.available(2000), bucket.whenMs(30, 2000)], [2, 22, 2400]);
+    bucket.setRate({ perSecond: 1, capacity: 5 }, 2000);
+    assert.deepEqual([bucket.available(2000), bucket.available(9000)], [5, 5]);
+    assert.throws(() => bucket.setRate({ perSecond: 0, capacity: 5 }, 9000), RangeError);
+  });
+
   it('refuses to give what it does not hold, and rates at which it would never give', () => {
     const bucket = new TokenBucket({ perSecond: 2, capacity: 3 }, 0);
     bucket.take(2, 0);
