@@ -3,7 +3,13 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 
 export interface Clock {
+  /** The wall clock, which somebody may set: only for what is told to others, and for what is compared with what others tell. */
   now(): Date;
+  /**
+   * Whole milliseconds for everything that is waited for or measured: as the wall clock had it when the process started, and from
+   * then on without its jumps. Never goes back.
+   */
+  steadyMs(): number;
   /** Resolves after `ms`, or at once when the signal aborts; never rejects. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   /** A number in [0, 1). */
@@ -19,6 +25,7 @@ const TIMER_MAX_MS = 2_147_483_647;
 
 export const systemClock: Clock = {
   now: () => new Date(),
+  steadyMs: () => Math.floor(performance.timeOrigin + performance.now()),
   async sleep(ms, signal) {
     try {
       for (let leftMs = ms; leftMs > 0 && !signal?.aborted; leftMs -= TIMER_MAX_MS) {
@@ -32,3 +39,8 @@ export const systemClock: Clock = {
   uuid: () => randomUUID(),
   traceparent: () => `00-${randomBytes(16).toString('hex')}-${randomBytes(8).toString('hex')}-01`,
 };
+
+/** When a moment of the steady clock was, as the wall clock is set now: what is told of the past then fits what is told of the present. */
+export function dateOf(steadyMs: number, clock: Pick<Clock, 'now' | 'steadyMs'>): Date {
+  return new Date(clock.now().getTime() - (clock.steadyMs() - steadyMs));
+}

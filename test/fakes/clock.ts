@@ -1,4 +1,7 @@
-/** A clock whose time moves only when a test says so. Random numbers, ids and traces are the same in every run. */
+/**
+ * A clock whose time moves only when a test says so. Random numbers, ids and traces are the same in every run. The wall clock and
+ * the steady one agree until a test sets the former.
+ */
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Clock } from '../../functions/adapters/clock.ts';
 
@@ -16,6 +19,7 @@ export interface FakeClockOptions {
 
 export class FakeClock implements Clock {
   #nowMs: number;
+  #wallIsOffMs = 0;
   #uuidCount = 0;
   #traceCount = 0;
   #randomCount = 0;
@@ -28,7 +32,16 @@ export class FakeClock implements Clock {
   }
 
   now(): Date {
-    return new Date(this.#nowMs);
+    return new Date(this.#nowMs + this.#wallIsOffMs);
+  }
+
+  steadyMs(): number {
+    return this.#nowMs;
+  }
+
+  /** Somebody sets the wall clock forward by so many milliseconds, or back where it is less than 0. No time passes. */
+  setForward(ms: number): void {
+    this.#wallIsOffMs += ms;
   }
 
   sleep(ms: number, signal?: AbortSignal): Promise<void> {

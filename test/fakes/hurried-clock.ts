@@ -7,9 +7,11 @@ import { type Clock, systemClock } from '../../functions/adapters/clock.ts';
  */
 export function hurriedClock(factor: number, start: Date): Clock {
   const beganMs = performance.now();
+  const steadyMs = (): number => Math.floor(start.getTime() + (performance.now() - beganMs) * factor);
   return {
     ...systemClock,
-    now: () => new Date(start.getTime() + (performance.now() - beganMs) * factor),
+    now: () => new Date(steadyMs()),
+    steadyMs,
     sleep: (ms, signal) => systemClock.sleep(ms / factor, signal),
     random: () => 0.5,
   };
