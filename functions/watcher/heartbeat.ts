@@ -2,7 +2,8 @@
  * Sends a heartbeat for each cluster: once an interval on the live lane, the first after one interval.
  *
  * None is queued up behind an outage: one that was not taken is tried again until the next is due, with the state as it is by
- * then. It does not go through the outbox, where it would wait behind changes or they behind it.
+ * then. It does not go through the outbox, where it would wait behind changes or they behind it. A send without an answer is given up
+ * long before a work message's would be: one heartbeat too many does no harm, and its warning is the first sign of a hanging SQS.
  */
 
 import { buildHeartbeat, encodeHeartbeat, type HeartbeatCell } from '../../events/heartbeat.ts';
@@ -13,6 +14,9 @@ import type { OutgoingMessage, Queue, SendResult } from '../adapters/queue-port.
 import type { Log } from '../adapters/telemetry.ts';
 import { ConfigError } from '../core/errors.ts';
 import type { CellStatus } from './cell-status.ts';
+
+/** Milliseconds for the answer to a send, all its attempts together. */
+const ANSWER_MS = 5_000;
 
 export interface HeartbeatOptions {
   /** Of the cells of all clusters, now. A cluster without a cell has no heartbeat. */
@@ -33,7 +37,7 @@ export interface HeartbeatOptions {
 export async function runHeartbeat(options: HeartbeatOptions, signal: AbortSignal): Promise<void> {
   const { clock, intervalSeconds } = options;
   const intervalMs = intervalSeconds * 1000;
-  const nowMs = (): number => clock.now().getTime();
+  const nowMs = (): number => clock.steadyMs();
   const outage = new Outage(options.log);
   let dueMs = nowMs() + intervalMs;
   while (!signal.aborted) {
@@ -64,18 +68,29 @@ async function beat(options: HeartbeatOptions, outage: Outage, untilMs: number, 
     if (left.length === 0) return;
     pending = new Set(left);
     pauseMs = nextBackoffMs(pauseMs, undefined, clock.random());
-    if (clock.now().getTime() + pauseMs >= untilMs) return;
+    if (clock.steadyMs() + pauseMs >= untilMs) return;
     await clock.sleep(pauseMs, signal);
   }
 }
 
-async function send({ queue, queueUrl, log }: HeartbeatOptions, messages: readonly OutgoingMessage[], signal: AbortSignal) {
+async function send(options: HeartbeatOptions, messages: readonly OutgoingMessage[], signal: AbortSignal): Promise<SendResult[]> {
+  const { queue, queueUrl, clock, log } = options;
+  const answered = new AbortController();
+  const givenUp = new AbortController();
+  const alarm = clock.sleep(ANSWER_MS, answered.signal).then(() => {
+    if (!answered.signal.aborted) givenUp.abort();
+  });
   try {
-    return await queue.send(queueUrl, messages, { signal });
+    const results = await queue.send(queueUrl, messages, { signal: AbortSignal.any([signal, givenUp.signal]) });
+    if (!givenUp.signal.aborted) return results;
+    return results.map((result) => (result.kind === 'retry' ? { ...result, code: 'no-answer' } : result));
   } catch (error) {
     if (error instanceof ConfigError) throw error;
     log.error('sending heartbeats threw', { error });
     return [];
+  } finally {
+    answered.abort();
+    await alarm;
   }
 }
 

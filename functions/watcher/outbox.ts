@@ -82,7 +82,7 @@ export function createOutbox({ queue, queueUrls, clock, log, onResult = () => {}
   /** A fault of our own, from a call that nobody awaits: whoever pumps throws it. */
   let fault: { readonly error: unknown } | undefined;
 
-  const nowMs = (): number => clock.now().getTime();
+  const nowMs = (): number => clock.steadyMs();
   const openLanes = (): readonly SendLane[] => (isDraining ? lanes.slice(0, 1) : lanes);
   const depth = (): number => sources.reduce((sum, { marks }) => sum + marks.size + marks.inFlightCount, 0);
 
@@ -102,7 +102,7 @@ export function createOutbox({ queue, queueUrls, clock, log, onResult = () => {}
   }
 
   function refuse(source: OutboxSource, mark: Mark, result: SendResult & { readonly kind: 'refused' }): void {
-    log.error('message refused for good; its object stays unsettled until it changes', {
+    log.error('message refused for good; healing or a change of its object sends another', {
       key: formatResourceKey({ ...placeOf(mark), cluster: source.cluster, group: source.type.group, kind: source.type.kind }),
       uid: mark.uid,
       lane: mark.lane,

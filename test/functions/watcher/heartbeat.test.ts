@@ -130,12 +130,42 @@ describe('runHeartbeat', () => {
     );
   });
 
-  it('skips those that a hanging send made late', async () => {
+  it('gives up a send without an answer after 5 s, says so, and tries again within the interval', async () => {
     const scene = new HeartbeatScene(statusOf('east'));
     scene.queue.hold();
+    await scene.clock.advance(64_999);
+    assert.equal(scene.log.lines.length, 0);
+    await scene.clock.advance(1);
+    assert.deepEqual(scene.log.lines, [
+      {
+        level: 'warn',
+        message: 'heartbeats not taken by SQS now; they are tried again',
+        fields: { clusters: ['east'], code: 'no-answer' },
+      },
+    ]);
+    await scene.clock.advance(20_000);
+    assert.ok(scene.queue.calls.length >= 3, `${scene.queue.calls.length} calls`);
+    scene.queue.release();
+    await scene.clock.advance(5_000);
+    assert.equal(scene.sent().length, 1);
+    assert.equal(scene.log.count('SQS takes heartbeats again'), 1);
+    scene.stop.abort();
+    await scene.running;
+    assert.equal(scene.clock.sleeperCount, 0);
+  });
+
+  it('skips those that a hanging send made late', async () => {
+    const scene = new HeartbeatScene(statusOf('east'));
+    const released = Promise.withResolvers<void>();
+    const send = scene.queue.send.bind(scene.queue);
+    scene.queue.send = async (queueUrl, messages) => {
+      const results = await send(queueUrl, messages);
+      await released.promise; // whatever the signal says
+      return results;
+    };
     await scene.clock.advance(330_000);
     assert.equal(scene.queue.calls.length, 1);
-    scene.queue.release();
+    released.resolve();
     await scene.clock.settle();
     await scene.clock.advance(30_000);
     assert.equal(scene.queue.calls.length, 2);

@@ -64,6 +64,19 @@ describe('a watcher', () => {
     assert.deepEqual([scene.queue.calls.length, scene.watcher.statuses()[0]?.objectCount], [0, 200]);
   });
 
+  it('runs every object once in the time of a resync, however many there are', async () => {
+    const scene = new WatcherScene('east');
+    for (let index = 0; index < 200; index += 1) {
+      for (const type of [tenants, projects])
+        scene.cluster('east').create(type, { name: `t-${index}` }, { status: { observedGeneration: 1 } });
+    }
+    await scene.start([tenants, projects], { resyncSeconds: 20 });
+    await scene.clock.advance(60_000);
+    const counts = Map.groupBy(scene.sent(), (line) => line);
+    assert.equal(counts.size, 400);
+    assert.ok([...counts.values()].every(({ length }) => length >= 2));
+  });
+
   it('publishes what its cells and its outbox do', async () => {
     const scene = new WatcherScene('east');
     scene.cluster('east').create(tenants, { name: 'a' });
