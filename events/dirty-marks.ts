@@ -27,7 +27,7 @@ export interface Mark {
   readonly reason: Reason;
   readonly mustRun: boolean;
   readonly lane: Lane;
-  /** When the oldest change that this mark stands for was seen, in Unix milliseconds. */
+  /** When the oldest change that this mark stands for was seen, in milliseconds of the steady clock. */
   readonly firstSeenAtMs: number;
   /** How long the queue is to keep its message back, in whole seconds from 0 to 900. */
   readonly delaySeconds?: number;
@@ -130,7 +130,7 @@ export class DirtyMarks {
   /**
    * Something is to be sent for this object; folds with what is pending for its uid.
    *
-   * @param notBeforeMs Unix milliseconds before which it is not handed out, so that more can fold into it. Of two such times
+   * @param notBeforeMs milliseconds of the steady clock before which it is not handed out, so that more can fold into it. Of two such times
    *                    the earlier counts. A deletion does not wait
    */
   mark(mark: Mark, notBeforeMs = 0): void {
@@ -197,7 +197,7 @@ export class DirtyMarks {
     if (behind !== undefined) this.#pend(behind.mark, behind.notBeforeMs);
   }
 
-  /** When something can be taken next, in Unix milliseconds: 0 for now, undefined for never unless something is marked. */
+  /** When something can be taken next, in milliseconds of the steady clock: 0 for now, undefined for never unless something is marked. */
   nextAtMs(lane?: Lane): number | undefined {
     let next: number | undefined;
     for (const shelf of lane === undefined ? ALL_SHELVES : SHELVES[lane]) {

@@ -16,7 +16,7 @@ const YOUNG_MS = 10_000;
 const QUIET_MS = 60_000;
 
 interface Entry {
-  /** When its last message was handed out, in Unix milliseconds. */
+  /** When its last message was handed out, in milliseconds of the steady clock. */
   lastMs: number;
   /** Until when its next one is held, whether or not that has passed; 0 where nothing was held since the last. */
   heldUntilMs: number;
@@ -32,7 +32,7 @@ export class Hold {
 
   /**
    * @param maxSeconds the longest hold
-   * @param now        Unix milliseconds
+   * @param now        milliseconds of the steady clock
    */
   constructor(maxSeconds: number, now: () => number) {
     this.#maxMs = maxSeconds * 1000;
@@ -44,7 +44,7 @@ export class Hold {
     return this.#entries.size;
   }
 
-  /** From when on `mark` may be handed out, in Unix milliseconds; 0 where it is not held. One hold between two messages. */
+  /** From when on `mark` may be handed out, in milliseconds of the steady clock; 0 where it is not held. One hold between two messages. */
   untilMs({ uid, lane, reason }: Mark): number {
     if (lane === 'bulk' || isDeletion(reason)) return 0;
     const nowMs = this.#now();

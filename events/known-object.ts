@@ -39,9 +39,9 @@ export class KnownObject {
   /** Number of the newest list that contained it, or during which a frame showed it. */
   seenInList: number;
   readonly hash: number;
-  /** Seconds since 1970; 0 where nothing was ever sent. */
+  /** Seconds of the steady clock; 0 where nothing was ever sent. */
   #waitsSinceSeconds: number;
-  /** When it wants to run again; 0 for never. */
+  /** When it wants to run again, in seconds since 1970 as the object says it; 0 for never. */
   #nextSeconds: number;
   /** Flags, and above them how often it was healed. */
   #bits: number;
@@ -94,11 +94,11 @@ export class KnownObject {
     return (this.#bits & (PAUSED | FILTERED)) === 0 && (this.#bits & (DELETING | SETTLED)) !== (DELETING | SETTLED);
   }
 
-  /** Why it is to be sent again one day; undefined where it is done, paused, or given up for its generation. */
-  healingCase(nowSeconds: number): HealingCase | undefined {
+  /** Why it is to be sent again one day, by the wall clock; undefined where it is done, paused, or given up for its generation. */
+  healingCase(wallSeconds: number): HealingCase | undefined {
     if ((this.#bits & STALLED) !== 0 || !this.isOurs) return undefined;
     if ((this.#bits & SETTLED) !== 0) {
-      return this.#nextSeconds > 0 && nowSeconds >= this.#nextSeconds + OVERDUE_SECONDS ? 'overdue' : undefined;
+      return this.#nextSeconds > 0 && wallSeconds >= this.#nextSeconds + OVERDUE_SECONDS ? 'overdue' : undefined;
     }
     if ((this.#bits & UNSETTLED) === 0) return 'unknown';
     return (this.#bits & ATTEMPTED) !== 0 ? 'attempted' : 'never-attempted';

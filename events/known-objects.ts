@@ -6,7 +6,7 @@
  * predecessor must neither hide it nor be lost with it.
  */
 import type { Reason } from './envelope.ts';
-import { type HealingSettings, healingIntervalSeconds } from './healing.ts';
+import { type HealingCase, type HealingSettings, healingIntervalSeconds } from './healing.ts';
 import { KnownObject, type SightContext } from './known-object.ts';
 import type { ObservedObject } from './observed-object.ts';
 import { judge, type KindPolicy, type Phase, type Remembered, settlednessOf, type Verdict } from './predicate.ts';
@@ -47,8 +47,10 @@ export interface Due extends Removed {
 }
 
 export interface UpkeepPlan {
-  /** The seconds since the last call. */
+  /** The seconds since the last call, by the steady clock. */
   readonly span: TimeSpan;
+  /** Now, by the wall clock, which `status.nextReconcileTime` is held against; as `span` has it where left out. */
+  readonly wallSeconds?: number;
   readonly healing: HealingSettings;
   /** The time in which every object comes round once. */
   readonly resyncSeconds: number;
@@ -97,8 +99,13 @@ export class KnownObjects {
     return namespace === undefined ? { name, ...state } : { namespace, name, ...state };
   }
 
-  /** Remembers a sight of an object and says whether it is news. A replayed frame, older than what is known, changes nothing. */
-  observe(object: ObservedObject, phase: Phase, nowMs: number): Verdict {
+  /**
+   * Remembers a sight of an object and says whether it is news. A replayed frame, older than what is known, changes nothing.
+   *
+   * @param nowMs  by the steady clock, which intervals are counted by
+   * @param wallMs by the wall clock, which `status.nextReconcileTime` is held against
+   */
+  observe(object: ObservedObject, phase: Phase, nowMs: number, wallMs = nowMs): Verdict {
     const known = this.#objects.get(object.uid);
     const verdict = judge(known && this.#remember(object.uid, known), object, phase, this.#policy);
     if (verdict.kind === 'skip' && verdict.reason === 'older') {
@@ -115,7 +122,7 @@ export class KnownObjects {
     if (known === undefined) this.#objects.set(object.uid, current);
     else known.see(object, context);
     if (object.watchedDigest !== undefined) this.#digests.set(object.uid, object.watchedDigest);
-    this.#noteUnsettled(object.uid, current, nowMs);
+    this.#noteUnsettled(object.uid, current.healingCase(secondsOf(wallMs)), nowMs);
     return verdict;
   }
 
@@ -181,7 +188,7 @@ export class KnownObjects {
    * wait for long, see {@link resynced}. An object may come due for both. One whose message waits to be sent is not healed
    * meanwhile. One pass over all objects, which costs no allocation for those that are not due.
    */
-  takeDue({ span, healing, resyncSeconds, isWaiting }: UpkeepPlan): Due[] {
+  takeDue({ span, wallSeconds = span.toSeconds, healing, resyncSeconds, isWaiting }: UpkeepPlan): Due[] {
     const nowSeconds = span.toSeconds;
     const due: Due[] = [];
     for (const [uid, known] of this.#objects) {
@@ -189,9 +196,9 @@ export class KnownObjects {
         due.push({ ...addressOf(uid, known), reason: 'resync', mustRun: true });
       }
       // Nothing ever shows that the work of a kind that is not ours was done: it would be healed for nothing.
-      const kind = this.#policy.isDescribed ? undefined : known.healingCase(nowSeconds);
+      const kind = this.#policy.isDescribed ? undefined : known.healingCase(wallSeconds);
       if (kind === undefined) continue;
-      if (kind === 'overdue') this.#noteUnsettled(uid, known, nowSeconds * 1000);
+      if (kind === 'overdue') this.#noteUnsettled(uid, kind, nowSeconds * 1000);
       if (nowSeconds < known.waitsSinceSeconds + healingIntervalSeconds(kind, known.healCount, healing)) continue;
       if (isWaiting(uid)) {
         known.waits(nowSeconds);
@@ -228,8 +235,7 @@ export class KnownObjects {
     return known.seenInList < this.#staleBelow;
   }
 
-  #noteUnsettled(uid: string, known: KnownObject, nowMs: number): void {
-    const kind = known.healingCase(secondsOf(nowMs));
+  #noteUnsettled(uid: string, kind: HealingCase | undefined, nowMs: number): void {
     if (kind === undefined || kind === 'unknown') this.#unsettledSince.delete(uid);
     else if (!this.#unsettledSince.has(uid)) this.#unsettledSince.set(uid, nowMs);
   }

@@ -1,7 +1,7 @@
 /** Things ordered by when they are due: a binary heap. Adding and taking cost O(log n), looking at the first O(1). */
 
 export interface Timed {
-  /** Unix milliseconds. */
+  /** Milliseconds of the steady clock. */
   readonly notBeforeMs: number;
 }
 

@@ -10,7 +10,7 @@ import { groupKind, type ResourceType } from '../../events/resource.ts';
 import { phaseOf } from '../../events/watch-phase.ts';
 import type { WatchContext, WatchEffect, WatchInput, WatchState } from '../../events/watch-protocol.ts';
 import { startWatch, stepWatch } from '../../events/watch-state.ts';
-import type { Clock } from '../adapters/clock.ts';
+import { type Clock, dateOf } from '../adapters/clock.ts';
 import type { KubernetesClient, WatchFrame } from '../adapters/kubernetes/port.ts';
 import type { Log } from '../adapters/telemetry.ts';
 import { ConfigError, DogwatchError, TransientError } from '../core/errors.ts';
@@ -88,8 +88,8 @@ class WatchCell implements Cell {
     this.#history = new HistoryProbe(client, type);
     this.#trouble = new TroubleLog(log, this.#fields);
     this.#underWay = new UnderWay(clock);
-    this.#state = startWatch(this.#nowMs()).state;
-    this.#phases = new PhaseLog(log, this.#fields, phaseOf(this.#state), this.#nowMs());
+    this.#state = startWatch(clock.steadyMs()).state;
+    this.#phases = new PhaseLog(log, this.#fields, phaseOf(this.#state), clock);
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -108,7 +108,7 @@ class WatchCell implements Cell {
     const ending = new AbortController();
     const upkeep = this.#observer.upkeep?.run(ending.signal).catch((error: unknown) => this.#underWay.break(error));
     try {
-      const { state, effects } = startWatch(this.#nowMs());
+      const { state, effects } = startWatch(this.#options.clock.steadyMs());
       this.#enter(state);
       for (const effect of effects) this.#perform(effect);
       if (signal.aborted) stop();
@@ -128,7 +128,7 @@ class WatchCell implements Cell {
       ...this.#fields,
       phase: this.#phases.phase,
       sinceMs: this.#phases.sinceMs,
-      lastEventMs: this.#lastEventMs,
+      lastEventMs: this.#lastEventMs === undefined ? undefined : dateOf(this.#lastEventMs, this.#options.clock).getTime(),
       objectCount: this.#observer.size,
       unsettledCount: count,
       oldestUnsettledSeconds: oldestSeconds,
@@ -138,15 +138,11 @@ class WatchCell implements Cell {
     };
   }
 
-  #nowMs(): number {
-    return this.#options.clock.now().getTime();
-  }
-
   /** The only way in which the state changes. What it throws is a fault of ours. */
   #feed(input: WatchInput): void {
     const { clock, settings } = this.#options;
     const { watchTimeoutSeconds, probeSeconds } = settings;
-    const context: WatchContext = { nowMs: this.#nowMs(), random: clock.random(), watchTimeoutSeconds, probeSeconds };
+    const context: WatchContext = { nowMs: clock.steadyMs(), random: clock.random(), watchTimeoutSeconds, probeSeconds };
     const { state, effects } = stepWatch(this.#state, input, context);
     this.#enter(state);
     for (const effect of effects) this.#perform(effect);
@@ -154,9 +150,8 @@ class WatchCell implements Cell {
 
   #enter(state: WatchState): void {
     this.#state = state;
-    const nowMs = this.#nowMs();
-    this.#phases.enter(phaseOf(state), this.#trouble.current?.code, nowMs);
-    if (state.kind === 'streaming' && state.memory.trouble === undefined) this.#trouble.recovered(nowMs);
+    this.#phases.enter(phaseOf(state), this.#trouble.current?.code);
+    if (state.kind === 'streaming' && state.memory.trouble === undefined) this.#trouble.recovered(this.#options.clock.steadyMs());
   }
 
   #perform(effect: WatchEffect): void {
@@ -211,7 +206,7 @@ class WatchCell implements Cell {
     if (answer === undefined) return;
     if (answer.kind === 'failed') return this.#feed(answer);
     const page = answer.value;
-    this.#lastEventMs = this.#nowMs();
+    this.#lastEventMs = this.#options.clock.steadyMs();
     this.#feed({ kind: 'page-came', resourceVersion: page.resourceVersion });
     const failure = this.#handle(() => this.#observer.page(page));
     if (failure === undefined) this.#history.page(page);
@@ -243,7 +238,7 @@ class WatchCell implements Cell {
 
   #takeFrame(frame: WatchFrame): WatchInput {
     if (frame.type === 'ERROR') return this.#failed(frameError(frame));
-    this.#lastEventMs = this.#nowMs();
+    this.#lastEventMs = this.#options.clock.steadyMs();
     const failure = this.#handle(() => this.#observer.frame(frame));
     if (failure !== undefined) return failure;
     this.#history.frame(frame);
@@ -283,7 +278,7 @@ class WatchCell implements Cell {
   #failed(error: unknown): Failed {
     const code = error instanceof DogwatchError ? error.code : 'unclassified';
     if (code === 'expired') this.#options.log.info('the watch position has expired; the kind is listed again', this.#fields);
-    else this.#trouble.failed(error, this.#nowMs());
+    else this.#trouble.failed(error, this.#options.clock.steadyMs());
     return { kind: 'failed', failure: { code, retryAfterSeconds: error instanceof TransientError ? error.retryAfterSeconds : undefined } };
   }
 

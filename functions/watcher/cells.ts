@@ -42,7 +42,7 @@ interface Primary {
 /** The cells of a cluster. A kind that several reconcilers own has one cell, whose children wake owners of each. */
 export function createClusterCells(options: ClusterCellsOptions): ClusterCells {
   const { client, reconcilers, createMarks, settings, clock, log } = options;
-  const now = (): number => clock.now().getTime();
+  const now = (): number => clock.steadyMs();
   const primaries = reconcilers.map((reconciler): Primary => {
     const marks = createMarks();
     const { resource, revision, watch } = reconciler;

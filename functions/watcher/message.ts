@@ -4,17 +4,17 @@ import type { Mark } from '../../events/dirty-marks.ts';
 import { buildEnvelope, type EnvelopeData, encodeEnvelope } from '../../events/envelope.ts';
 import type { ClusterName, ResourceType } from '../../events/resource.ts';
 import { isPosition } from '../../events/resource-version.ts';
-import type { Clock } from '../adapters/clock.ts';
+import { type Clock, dateOf } from '../adapters/clock.ts';
 import type { OutgoingMessage } from '../adapters/queue-port.ts';
 
 /**
  * What a first attempt carries. `resourceVersion` is left out where it is no position: the function could not read at it.
  *
  * `heldSeconds` is the time that the mark waited for the queue, where that is a second or more: an object must not use up its
- * age budget while SQS cannot be reached.
+ * age budget while SQS cannot be reached. It makes up for `firstSeenAt`, also where the wall clock was set in between.
  */
-export function envelopeDataOf(cluster: ClusterName, type: ResourceType, mark: Mark, now: Date): EnvelopeData {
-  const heldSeconds = Math.floor((now.getTime() - mark.firstSeenAtMs) / 1000);
+export function envelopeDataOf(cluster: ClusterName, type: ResourceType, mark: Mark, clock: Pick<Clock, 'now' | 'steadyMs'>): EnvelopeData {
+  const heldSeconds = Math.floor((clock.steadyMs() - mark.firstSeenAtMs) / 1000);
   return {
     cluster,
     group: type.group,
@@ -29,7 +29,7 @@ export function envelopeDataOf(cluster: ClusterName, type: ResourceType, mark: M
     reason: mark.reason,
     mustRun: mark.mustRun,
     attempt: 1,
-    firstSeenAt: new Date(mark.firstSeenAtMs).toISOString(),
+    firstSeenAt: dateOf(mark.firstSeenAtMs, clock).toISOString(),
     ...(heldSeconds >= 1 ? { heldSeconds } : {}),
   };
 }
@@ -40,8 +40,7 @@ export function envelopeDataOf(cluster: ClusterName, type: ResourceType, mark: M
  * @throws RangeError where the envelope is too large, which no name that the API server accepts can make it
  */
 export function messageOf(cluster: ClusterName, type: ResourceType, mark: Mark, clock: Clock): OutgoingMessage {
-  const now = clock.now();
-  const data = envelopeDataOf(cluster, type, mark, now);
-  const envelope = buildEnvelope(data, { id: clock.uuid(), now, traceparent: clock.traceparent() });
+  const data = envelopeDataOf(cluster, type, mark, clock);
+  const envelope = buildEnvelope(data, { id: clock.uuid(), now: clock.now(), traceparent: clock.traceparent() });
   return { body: encodeEnvelope(envelope), delaySeconds: mark.delaySeconds ?? 0, groupId: cluster };
 }

@@ -37,7 +37,7 @@ export class Observer implements CellObserver {
   readonly #type: ObserverOptions['type'];
   readonly #known: KnownObjects;
   readonly #marks: DirtyMarks;
-  readonly #now: () => number;
+  readonly #clock: Clock;
   #printerColumns: ServedKind['printerColumns'] = [];
   #definitions: readonly ColumnDefinition[] = [];
   #columns: StatusColumns | undefined;
@@ -52,7 +52,7 @@ export class Observer implements CellObserver {
     const hasSelector = (this.labelSelector ?? this.fieldSelector) !== undefined;
     this.#known = new KnownObjects({ revision, hasSelector, isDescribed: type.isDescribed });
     this.#marks = marks;
-    this.#now = () => clock.now().getTime();
+    this.#clock = clock;
     this.upkeep = createUpkeep({ known: this.#known, marks, settings, clock });
   }
 
@@ -77,7 +77,7 @@ export class Observer implements CellObserver {
   }
 
   unsettled(): Unsettled {
-    return this.#known.unsettled(this.#now());
+    return this.#known.unsettled(this.#clock.steadyMs());
   }
 
   /** What is remembered of an object; undefined where it is not known, or gone. */
@@ -153,8 +153,8 @@ export class Observer implements CellObserver {
 
   #observe(row: Row, phase: Phase): void {
     const object = this.#filtered(observeRow(row, this.#columns), row);
-    const nowMs = this.#now();
-    const verdict = this.#known.observe(object, phase, nowMs);
+    const nowMs = this.#clock.steadyMs();
+    const verdict = this.#known.observe(object, phase, nowMs, this.#clock.now().getTime());
     if (verdict.kind === 'skip') return;
     const { uid, namespace, name, resourceVersion, generation } = object;
     const { reason, mustRun, lane } = verdict;
@@ -168,7 +168,7 @@ export class Observer implements CellObserver {
   }
 
   #markDeleted(removed: Removed): void {
-    this.#marks.mark({ ...removed, reason: 'deleted', ...REASONS.deleted, firstSeenAtMs: this.#now() });
+    this.#marks.mark({ ...removed, reason: 'deleted', ...REASONS.deleted, firstSeenAtMs: this.#clock.steadyMs() });
   }
 }
 

@@ -40,7 +40,7 @@ export class QueueLevel {
     return Math.max(0, LEVEL_MAX - this.#count - this.#sentCount);
   }
 
-  /** When the next question may be asked, in Unix milliseconds; undefined while one is. */
+  /** When the next question may be asked, in milliseconds of the steady clock; undefined while one is. */
   get nextAskMs(): number | undefined {
     return this.#isAsking ? undefined : this.#askedAtMs + ASK_MS;
   }

@@ -13,7 +13,7 @@ interface Failing {
 export class SendGate {
   /** The last call that told us anything had none of its entries taken. */
   isProbing = false;
-  /** No call of this lane before this time, in Unix milliseconds. */
+  /** No call of this lane before this time, in milliseconds of the steady clock. */
   notBeforeMs = 0;
   #pauseMs = 0;
   #failureCount = 0;
@@ -49,8 +49,7 @@ export class SendGate {
   }
 
   /**
-   * When an entry that was not taken may be sent again, in Unix milliseconds; after {@link failed} or {@link succeeded}. Where the
-   * lane has answered since the entry's last failure, the fault is the entry's own and its delay grows like a pause;
+   * When an entry that was not taken may be sent again; after {@link failed} or {@link succeeded}. Where the lane has answered since the entry's last failure, the fault is the entry's own and its delay grows like a pause;
    * else the lane's pause is enough, so that nothing has to wait once the queue is back.
    *
    * @param isBesideOthers others of its batch were taken

@@ -1,4 +1,4 @@
-/** A bucket of tokens that fills at a rate, steady until another is set. Pure: time is an argument, in Unix milliseconds. */
+/** A bucket of tokens that fills at a rate, steady until another is set. Pure: time is an argument, in milliseconds of the steady clock. */
 
 export interface BucketRate {
   /** Tokens that come in a second; a whole number of 1 or more. */
@@ -49,7 +49,7 @@ export class TokenBucket {
     this.#level -= count * TOKEN;
   }
 
-  /** When it holds `count` tokens if none is taken, in Unix milliseconds; never before `nowMs`. `count` is at most its capacity. */
+  /** When it holds `count` tokens if none is taken; never before `nowMs`. `count` is at most its capacity. */
   whenMs(count: number, nowMs: number): number {
     this.available(nowMs);
     return nowMs + Math.ceil(Math.max(0, count * TOKEN - this.#level) / this.#perSecond);

@@ -37,7 +37,7 @@ export function createUpkeep({ known, marks, settings, clock }: UpkeepOptions): 
   const { healAfterSeconds, maxAgeSeconds, resyncSeconds, holdMaxSeconds } = settings;
   const healing = { healAfterSeconds, maxAgeSeconds };
   const passMs = 1000 * Math.min(PASS_SECONDS, healAfterSeconds, resyncSeconds);
-  const nowMs = (): number => clock.now().getTime();
+  const nowMs = (): number => clock.steadyMs();
   const nowSeconds = (): number => Math.floor(nowMs() / 1000);
   const hold = new Hold(holdMaxSeconds, nowMs);
   marks.holdWith({
@@ -61,8 +61,10 @@ export function createUpkeep({ known, marks, settings, clock }: UpkeepOptions): 
         hold.evict();
         if (!known.hasListed) continue;
         const toSeconds = nowSeconds();
-        const span = { fromSeconds: Math.min(fromSeconds, toSeconds), toSeconds };
-        for (const due of known.takeDue({ span, healing, resyncSeconds, isWaiting: (uid) => marks.has(uid) })) mark(due);
+        const span = { fromSeconds, toSeconds };
+        const wallSeconds = Math.floor(clock.now().getTime() / 1000);
+        const plan = { span, wallSeconds, healing, resyncSeconds, isWaiting: (uid: string) => marks.has(uid) };
+        for (const due of known.takeDue(plan)) mark(due);
         fromSeconds = toSeconds;
       }
     },

@@ -9,6 +9,7 @@ import { envelopeOf } from '../../fakes/queue.ts';
 const east = clusterName('east');
 const claims: ResourceType = { group: 'platform.example', version: 'v1', kind: 'QueueClaim', plural: 'queueclaims', scope: 'Namespaced' };
 const now = new Date('2026-03-01T10:00:00.000Z');
+const clock = new FakeClock({ start: now });
 const mark: Mark = {
   uid: 'u1',
   namespace: 'payments',
@@ -23,7 +24,7 @@ const mark: Mark = {
 
 describe('envelopeDataOf', () => {
   it('is a first attempt for what the mark says, and nothing else', () => {
-    assert.deepEqual(envelopeDataOf(east, claims, mark, now), {
+    assert.deepEqual(envelopeDataOf(east, claims, mark, clock), {
       cluster: 'east',
       group: 'platform.example',
       version: 'v1',
@@ -44,14 +45,14 @@ describe('envelopeDataOf', () => {
   it('leaves out what is not there: namespace, generation, a version that is no position', () => {
     const { namespace: _namespace, generation: _generation, ...bare } = mark;
     for (const resourceVersion of ['0', '', 'abc-7', '007']) {
-      const data = envelopeDataOf(east, claims, { ...bare, resourceVersion }, now);
+      const data = envelopeDataOf(east, claims, { ...bare, resourceVersion }, clock);
       for (const field of ['namespace', 'generation', 'resourceVersion', 'heldSeconds', 'lane']) assert.equal(field in data, false, field);
     }
   });
 
   it('does not count the time that a mark waited for the queue as the object’s age', () => {
     const waited = (ms: number): number | undefined =>
-      envelopeDataOf(east, claims, { ...mark, firstSeenAtMs: now.getTime() - ms }, now).heldSeconds;
+      envelopeDataOf(east, claims, { ...mark, firstSeenAtMs: now.getTime() - ms }, clock).heldSeconds;
     assert.deepEqual([waited(0), waited(999), waited(1000), waited(7_200_900), waited(-5000)], [undefined, undefined, 1, 7200, undefined]);
   });
 });

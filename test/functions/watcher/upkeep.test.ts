@@ -5,20 +5,13 @@ import { DirtyMarks } from '../../../events/dirty-marks.ts';
 import { KnownObjects } from '../../../events/known-objects.ts';
 import type { ObservedObject } from '../../../events/observed-object.ts';
 import { createUpkeep, type UpkeepSettings } from '../../../functions/watcher/upkeep.ts';
-import { object, UNTOUCHED } from '../../events/builders.ts';
+import { object, status, UNTOUCHED } from '../../events/builders.ts';
 import { FakeClock } from '../../fakes/clock.ts';
 import { Scene, tenants, UPKEEP } from './scene.ts';
 
-class SettableClock extends FakeClock {
-  offsetMs = 0;
-  override now(): Date {
-    return new Date(super.now().getTime() + this.offsetMs);
-  }
-}
-
 /** Upkeep alone. */
 class Lab {
-  readonly clock = new SettableClock();
+  readonly clock = new FakeClock();
   readonly known = new KnownObjects({ revision: 1 });
   readonly marks = new DirtyMarks();
   readonly #stop = new AbortController();
@@ -139,6 +132,22 @@ describe('upkeep', () => {
     await scene.stop();
   });
 
+  it('holds the time at which an object wants to run again against the clock that says when that is', async () => {
+    const lab = new Lab({ resyncSeconds: 1e9 });
+    const nextReconcileTime = new Date(lab.clock.now().getTime() + 3_600_000).toISOString();
+    lab.known.beginList();
+    lab.see({ status: status({ nextReconcileTime }) });
+    lab.known.endList();
+    await lab.clock.advance(60_000);
+    assert.equal(lab.take(), 0);
+    lab.clock.setForward(2 * 3_600_000);
+    await lab.clock.advance(5_000);
+    assert.equal(lab.take(), 1);
+    await lab.clock.advance(590_000);
+    assert.equal(lab.take(), 0, 'the time until it is healed again is an interval');
+    await lab.stop();
+  });
+
   it('goes on when the clock is set back', async () => {
     const lab = new Lab({ resyncSeconds: 60 });
     lab.known.beginList();
@@ -146,7 +155,7 @@ describe('upkeep', () => {
     lab.known.endList();
     await lab.clock.advance(60_000);
     assert.equal(lab.take(), 1);
-    lab.clock.offsetMs = -3_600_000;
+    lab.clock.setForward(-3_600_000);
     await lab.clock.advance(65_000);
     assert.equal(lab.take(), 1);
     await lab.stop();
