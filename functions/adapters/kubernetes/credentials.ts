@@ -39,6 +39,7 @@ export interface Credentials {
 
 export interface CredentialsOptions {
   readonly environment?: Environment | undefined;
+  /** The wall clock, which goes on while Lambda freezes the process; where it was set back, what it cannot tell is read again. */
   readonly nowMs?: (() => number) | undefined;
 }
 
@@ -48,6 +49,7 @@ export function openCredentials(source: KubeConfigSource, options: CredentialsOp
   let access = loadAccess(source, options.environment);
   let plugin: ExecCredential | undefined;
   let known: Identity | undefined;
+  let resolvedAtMs = Number.NEGATIVE_INFINITY;
   let dueAtMs = Number.NEGATIVE_INFINITY;
   let reloadedAtMs = Number.NEGATIVE_INFINITY;
   let pending: Promise<Identity> | undefined;
@@ -75,8 +77,12 @@ export function openCredentials(source: KubeConfigSource, options: CredentialsOp
         dueAtMs = Math.max(nowMs() + RELOAD_AFTER_MS, Math.min(nowMs() + REREAD_AFTER_MS, expiringAtMs));
         return identity;
       })
+      .catch((error: unknown) => {
+        dueAtMs = nowMs() + RELOAD_AFTER_MS;
+        throw error;
+      })
       .finally(() => {
-        dueAtMs = Math.max(dueAtMs, nowMs() + RELOAD_AFTER_MS);
+        resolvedAtMs = nowMs();
         pending = undefined;
       });
     return pending;
@@ -84,7 +90,7 @@ export function openCredentials(source: KubeConfigSource, options: CredentialsOp
 
   return {
     async current() {
-      if (nowMs() < dueAtMs) {
+      if (isWithin(nowMs(), resolvedAtMs, dueAtMs)) {
         if (known !== undefined) return known;
         if (pluginFailure !== undefined) throw pluginFailure;
       }
@@ -99,7 +105,7 @@ export function openCredentials(source: KubeConfigSource, options: CredentialsOp
     async renew(refused) {
       if (known !== undefined && known !== refused) return known;
       if (pending === undefined) {
-        if (nowMs() - reloadedAtMs < RELOAD_AFTER_MS) return undefined;
+        if (isWithin(nowMs(), reloadedAtMs, reloadedAtMs + RELOAD_AFTER_MS)) return undefined;
         reloadedAtMs = nowMs();
         plugin = undefined;
         try {
@@ -115,6 +121,10 @@ export function openCredentials(source: KubeConfigSource, options: CredentialsOp
       }
     },
   };
+}
+
+function isWithin(ms: number, fromMs: number, untilMs: number): boolean {
+  return ms >= fromMs && ms < untilMs;
 }
 
 function isExpiring({ expiresAtMs }: ExecCredential, nowMs: number): boolean {

@@ -71,6 +71,7 @@ export interface TransportOptions {
   readonly timeouts?: Partial<Timeouts> | undefined;
   readonly userAgent?: string | undefined;
   readonly maxBodyBytes?: number | undefined;
+  /** The wall clock, which goes on while Lambda freezes the process. */
   readonly nowMs?: (() => number) | undefined;
 }
 
@@ -86,7 +87,8 @@ export function createTransport(options: TransportOptions): Transport {
       if (pool !== undefined) retire(pool.agent);
       pool = { key: identity.connectionKey, agent: agentFor(identity, MAX_SOCKETS) };
     }
-    if (nowMs() - lastUsedMs > MAX_IDLE_MS) dropIdle(pool.agent);
+    // Also where the clock was set back, and tells nothing.
+    if (Math.abs(nowMs() - lastUsedMs) > MAX_IDLE_MS) dropIdle(pool.agent);
     lastUsedMs = nowMs();
     return pool.agent;
   }

@@ -57,6 +57,19 @@ describe('openCredentials', () => {
     assert.equal(second.connectionKey, first.connectionKey, 'a token needs no new connection');
   });
 
+  it('reads a token file at once after the clock was set back, and again when refused', async () => {
+    const file = stub.file('token', 'one');
+    const credentials = open(stub.kubeconfig({ tokenFile: file }));
+    const refused = await credentials.renew(await credentials.current());
+    assert.ok(refused);
+    nowMs -= 3_600_000;
+    writeFileSync(file, 'two');
+    assert.equal((await credentials.renew(refused))?.headers['Authorization'], 'Bearer two');
+    writeFileSync(file, 'three');
+    nowMs -= 3_600_000;
+    assert.equal((await credentials.current()).headers['Authorization'], 'Bearer three');
+  });
+
   it('goes on with the old token while the file is being replaced', async () => {
     const file = stub.file('token', 'one');
     const credentials = open(stub.kubeconfig({ tokenFile: file }));

@@ -94,12 +94,15 @@ describe('transport.send', () => {
     assert.equal(stub.requests.length, 2);
   });
 
-  it('takes a fresh connection after a minute without calls', async () => {
-    await setUp({}, ok, ok);
+  it('takes a fresh connection after a minute without calls, and where a clock that was set back cannot tell', async () => {
+    await setUp({}, ok, ok, ok);
     await transport.send(get);
     nowMs += 60_001;
     await transport.send(get);
     assert.equal(stub.connectionCount, 2);
+    nowMs -= 3_600_000;
+    await transport.send(get);
+    assert.equal(stub.connectionCount, 3);
   });
 
   it('asks again with renewed credentials after a 401, once (B25)', async () => {
