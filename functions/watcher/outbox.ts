@@ -7,7 +7,8 @@
  *   Repairs go at their own pace (`bulk-pace.ts`).
  * - Every entry has its own result. What was not taken goes back and is folded with what came meanwhile; what never will be
  *   is logged and dropped, so that it blocks nothing.
- * - While nothing of a lane is taken, one batch at a time probes it, with a jittered and growing pause between.
+ * - While nothing of a lane is taken, one batch at a time probes it, with a jittered and growing pause between. One entry that
+ *   fails while no other does keeps nobody waiting but itself.
  *
  * Nothing is stored: what a killed process had not sent is found again by its successor's first list.
  */
@@ -141,9 +142,10 @@ export function createOutbox({ queue, queueUrls, clock, log, onResult = () => {}
     // An entry that the answer does not mention was not accepted, as far as we know.
     const resultAt = (index: number): SendResult => results[index] ?? { kind: 'retry', code: 'no-result' };
     const takenCount = batch.filter((_, index) => resultAt(index).kind !== 'retry').length;
-    const wasProbing = gate.isProbing;
+    const wasSilent = gate.isSilent;
     if (takenCount > 0) gate.succeeded();
-    else gate.failed(ticket, nowMs(), clock.random());
+    // A drain takes what waits at once: nothing but the lane's pause holds it back.
+    else gate.failed(ticket, nowMs(), clock.random(), isDraining ? [] : batch);
     let failure: string | undefined;
     for (const [index, { source, mark }] of batch.entries()) {
       const result = resultAt(index);
@@ -166,7 +168,7 @@ export function createOutbox({ queue, queueUrls, clock, log, onResult = () => {}
     if (failure !== undefined) {
       const facts = { lane, code: failure, count: batch.length, takenCount, depth: depth() };
       log.warn('messages not taken by SQS now; they are sent again', facts);
-    } else if (wasProbing) {
+    } else if (wasSilent) {
       log.info('SQS takes messages again', { lane, depth: depth() });
     }
   }

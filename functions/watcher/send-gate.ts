@@ -1,24 +1,39 @@
-/** When a lane may send: open, or one probe at a time while its queue takes nothing. */
+/**
+ * When a lane may send: open, or one probe at a time while its queue takes nothing. One entry that is not taken says nothing of
+ * the queue as long as no other has failed: it waits by itself, and the lane goes on.
+ */
 import { nextBackoffMs } from '../../events/watch-backoff.ts';
 
 /** How much later than the lane's next probe the entries of a failed one are due: it begins with others, since these may be the cause. */
 const OTHERS_FIRST_MS = 100;
 
+/** By source and uid: two clusters may have one uid, after a restore for instance. */
+interface GateEntry {
+  readonly source: object;
+  readonly mark: { readonly uid: string };
+}
+
 interface Failing {
   readonly delayMs: number;
   /** How often the lane had answered when the entry last failed. */
   readonly answerCount: number;
+  /** It failed while the queue took others. */
+  readonly isCause: boolean;
 }
 
 export class SendGate {
-  /** The last call that told us anything had none of its entries taken. */
+  /** The queue takes nothing, as far as we know: calls go one at a time. */
   isProbing = false;
+  /** The last call that told us anything had none of its entries taken. */
+  isSilent = false;
   /** No call of this lane before this time, in milliseconds of the steady clock. */
   notBeforeMs = 0;
   #pauseMs = 0;
   #failureCount = 0;
   #answerCount = 0;
-  /** Entries whose last send failed, by source and uid: two clusters may have one uid, after a restore for instance. */
+  /** The only entry that failed since the lane last answered, those apart that are known as the cause of it. */
+  #suspect: GateEntry | undefined;
+  /** Entries whose last send failed. */
   readonly #failing = new WeakMap<object, Map<string, Failing>>();
 
   /** To be drawn before a call: calls that fail together are one failure. */
@@ -26,8 +41,14 @@ export class SendGate {
     return this.#failureCount;
   }
 
-  /** Not one entry was taken: pause, longer each time, from 250 ms to 30 s with decorrelated jitter. */
-  failed(ticket: number, nowMs: number, random: number): void {
+  /**
+   * Not one entry was taken: pause, longer each time, from 250 ms to 30 s with decorrelated jitter.
+   *
+   * @param entries those of the call: the lane does not pause where it may be the fault of one of them alone. Left out, it does
+   */
+  failed(ticket: number, nowMs: number, random: number, entries: readonly GateEntry[] = []): void {
+    this.isSilent = true;
+    if (!this.isProbing && entries.length > 0 && this.#isFaultOfOne(entries)) return;
     if (ticket !== this.#failureCount) return;
     this.#failureCount += 1;
     this.#pauseMs = nextBackoffMs(this.#pauseMs, undefined, random);
@@ -44,27 +65,42 @@ export class SendGate {
   /** Forgets the pause, as if the queue had answered. */
   reset(): void {
     this.isProbing = false;
+    this.isSilent = false;
     this.notBeforeMs = 0;
     this.#pauseMs = 0;
+    this.#suspect = undefined;
   }
 
   /**
-   * When an entry that was not taken may be sent again; after {@link failed} or {@link succeeded}. Where the lane has answered since the entry's last failure, the fault is the entry's own and its delay grows like a pause;
-   * else the lane's pause is enough, so that nothing has to wait once the queue is back.
+   * When an entry that was not taken may be sent again; after {@link failed} or {@link succeeded}. While the lane pauses, that is
+   * enough, so that nothing has to wait once the queue is back. But where the lane goes on, or is known to have answered while the
+   * entry failed, the entry has a delay of its own that grows like a pause.
    *
    * @param isBesideOthers others of its batch were taken
    */
   retryAtMs(source: object, uid: string, isBesideOthers: boolean, nowMs: number, random: number): number {
     const last = this.#failing.get(source)?.get(uid);
-    const isItsOwn = isBesideOthers || (last !== undefined && last.answerCount !== this.#answerCount);
-    const delayMs = isItsOwn ? nextBackoffMs(last?.delayMs ?? 0, undefined, random) : (last?.delayMs ?? 0);
-    this.#failingOf(source).set(uid, { delayMs, answerCount: this.#answerCount });
-    return Math.max(nowMs, this.notBeforeMs) + (isItsOwn ? delayMs : OTHERS_FIRST_MS);
+    const isCause = isBesideOthers || this.#isCause(last);
+    const isAlone = isCause || !this.isProbing;
+    const delayMs = isAlone ? nextBackoffMs(last?.delayMs ?? 0, undefined, random) : (last?.delayMs ?? 0);
+    this.#failingOf(source).set(uid, { delayMs, answerCount: this.#answerCount, isCause });
+    return Math.max(nowMs, this.notBeforeMs) + (isAlone ? delayMs : OTHERS_FIRST_MS);
   }
 
   /** Nothing more is to be sent for the entry: it was taken or refused, on whichever lane. */
   forget(source: object, uid: string): void {
     this.#failing.get(source)?.delete(uid);
+  }
+
+  #isFaultOfOne(entries: readonly GateEntry[]): boolean {
+    const [first, ...others] = entries.filter(({ source, mark }) => !this.#isCause(this.#failing.get(source)?.get(mark.uid)));
+    if (first === undefined) return true;
+    this.#suspect ??= first;
+    return others.length === 0 && this.#suspect.source === first.source && this.#suspect.mark.uid === first.mark.uid;
+  }
+
+  #isCause(last: Failing | undefined): boolean {
+    return last !== undefined && (last.isCause || last.answerCount !== this.#answerCount);
   }
 
   #failingOf(source: object): Map<string, Failing> {

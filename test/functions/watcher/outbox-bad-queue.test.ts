@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { SendResult } from '../../../functions/adapters/queue-port.ts';
+import type { OutgoingMessage, SendResult } from '../../../functions/adapters/queue-port.ts';
 import type { OutboxSource } from '../../../functions/watcher/outbox.ts';
 import { envelopeOf, REFUSED, RETRY, SENT } from '../../fakes/queue.ts';
 import { BULK, LIVE, range, Scene } from './outbox-scene.ts';
@@ -160,4 +160,76 @@ describe('outbox: an entry that is refused for good', () => {
       await scene.end();
     });
   }
+});
+
+describe('outbox: an entry that is not taken for good', () => {
+  const isBad = (message: OutgoingMessage): boolean => envelopeOf(message).data.uid?.startsWith('bad') ?? false;
+  const triesOf = (scene: Scene): number => scene.queue.calls.filter(({ messages }) => messages.some(isBad)).length;
+
+  it('waits alone, longer and longer, and keeps nothing back that comes meanwhile', async () => {
+    const scene = new Scene();
+    const source = scene.source();
+    scene.queue.answer = (message) => (isBad(message) ? RETRY : SENT);
+    scene.mark(source, 'bad');
+    scene.start();
+    for (const minute of range(10)) {
+      await scene.clock.advance(MINUTE_MS);
+      scene.mark(source, `good-${minute}`);
+      await scene.clock.settle();
+      assert.equal(scene.uids().at(-1), `good-${minute}`);
+    }
+    const tries = triesOf(scene);
+    assert.ok(tries > 20 && tries < 60, `${tries} tries in 10 min`);
+    await scene.end();
+  });
+
+  it('is told from the queue also where there are several of them', async () => {
+    const scene = new Scene();
+    const source = scene.source();
+    scene.queue.answer = (message) => (isBad(message) ? RETRY : SENT);
+    for (const index of range(3)) scene.mark(source, `bad-${index}`);
+    scene.mark(source, 'good');
+    scene.start();
+    for (const minute of range(10)) {
+      await scene.clock.advance(MINUTE_MS);
+      scene.mark(source, `good-${minute}`);
+      await scene.clock.settle();
+      assert.equal(scene.uids().at(-1), `good-${minute}`);
+    }
+    assert.ok(triesOf(scene) < 200, `${triesOf(scene)} tries`);
+    await scene.end();
+  });
+
+  it('is taken for the whole queue once another one fails after it', async () => {
+    const scene = new Scene();
+    const source = scene.source();
+    scene.queue.answer = () => RETRY;
+    scene.mark(source, 'first');
+    scene.start();
+    await scene.clock.advance(MINUTE_MS);
+    const before = scene.queue.calls.length;
+    for (const index of range(600)) {
+      scene.mark(source, `later-${index}`);
+      await scene.clock.advance(100);
+    }
+    const calls = scene.queue.calls.length - before;
+    assert.ok(calls < 20, `${calls} calls in a minute for 600 changes`);
+    scene.queue.answer = () => SENT;
+    await scene.clock.advance(31_000);
+    assert.equal(scene.outbox.depth(), 0);
+    assert.equal(scene.lines.filter(({ message }) => message === 'SQS takes messages again').length, 1);
+    await scene.end();
+  });
+
+  it('is no reason for a drain to ask without a pause', async () => {
+    const scene = new Scene();
+    const source = scene.source();
+    scene.queue.answer = (message) => (isBad(message) ? RETRY : SENT);
+    scene.mark(source, 'bad');
+    scene.mark(source, 'good');
+    const drained = scene.outbox.drain(20_000);
+    await scene.clock.advance(20_000);
+    assert.equal(await drained, 1);
+    assert.ok(triesOf(scene) < 20, `${triesOf(scene)} tries in 20 s`);
+  });
 });

@@ -5,6 +5,11 @@ import { SendGate } from '../../../functions/watcher/send-gate.ts';
 /** The greatest that a random number can be, so that pauses are the longest possible. */
 const MOST = 1 - Number.EPSILON;
 
+interface Entry {
+  readonly source: object;
+  readonly mark: { readonly uid: string };
+}
+
 /** Two sources. */
 const [east, west] = [{}, {}];
 
@@ -55,6 +60,29 @@ describe('SendGate', () => {
       assert.equal(Math.round(gate.retryAtMs(east, 'u', false, 1000, MOST) - gate.notBeforeMs), expected);
       gate.succeeded();
     }
+  });
+
+  it('does not pause for one entry, however often it fails, but for another one after it', () => {
+    const gate = new SendGate();
+    const fails = (...entries: Entry[]): boolean => {
+      gate.failed(gate.ticket(), 1000, MOST, entries);
+      for (const { source, mark } of entries) gate.retryAtMs(source, mark.uid, false, 1000, MOST);
+      return gate.isProbing;
+    };
+    const [first, second, third] = ['u', 'v', 'w'].map((uid) => ({ source: east, mark: { uid } })) as [Entry, Entry, Entry];
+    assert.deepEqual([fails(first), fails(first), gate.isSilent, gate.notBeforeMs], [false, false, true, 0]);
+    assert.equal(Math.round(gate.retryAtMs(east, 'u', false, 1000, MOST) - 1000), 6750);
+    assert.equal(fails({ source: west, mark: { uid: 'u' } }), true);
+    gate.succeeded();
+    assert.equal(fails(first), false, 'the queue took others while it failed');
+    assert.equal(fails(second, third), true);
+    gate.succeeded();
+    assert.equal(fails(first, second, third), false);
+    assert.equal(fails(first, second, third), false, 'what is known of an entry stays known until it is taken');
+    gate.forget(east, 'v');
+    gate.forget(east, 'w');
+    assert.equal(fails(first, second), false);
+    assert.equal(fails(third), true);
   });
 
   it('keeps equal uids of two sources apart', () => {
