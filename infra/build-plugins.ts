@@ -1,12 +1,11 @@
 /** What keeps the bundles small: parts of their dependencies that they never reach are left out while bundling. */
+import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { OnResolveArgs, OnResolveResult, Plugin } from 'esbuild';
 
 /** Packages that only ways of talking to a cluster need which we do not go, with the names that are imported from them. */
 const LEFT_OUT = {
-  'openid-client': ['customFetch', 'discovery', 'refreshTokenGrant'],
-  rfc4648: ['base64url'],
-  'jsonpath-plus': ['JSONPath'],
   undici: ['Agent', 'ProxyAgent', 'fetch'],
   hpagent: ['HttpProxyAgent', 'HttpsProxyAgent'],
   socks: ['SocksClient'],
@@ -16,8 +15,8 @@ const LEFT_OUT = {
 
 /**
  * Replaces packages that client-node imports and our own transport makes superfluous (1.3 MB of its 1.5 MB) with modules that
- * throw, and say what is missing, when anything of them is used. So in a bundle a kubeconfig cannot use OIDC, the old azure
- * and gcp providers, or a proxy. A name that is not listed is an error of the build.
+ * throw, and say what is missing, when anything of them is used. So in a bundle a kubeconfig cannot use a proxy. A name that is
+ * not listed is an error of the build.
  */
 export const leaveOutUnusedClients: Plugin = {
   name: 'leave-out-unused-clients',
@@ -30,29 +29,69 @@ export const leaveOutUnusedClients: Plugin = {
   },
 };
 
-/** What zod's schemas take from its maker of JSON schemas, each in a method that nothing in a bundle calls. */
-const JSON_SCHEMA_NAMES = [
-  'createStandardJSONSchemaMethod',
-  'createToJSONSchemaMethod',
-  'extractDefs',
-  'finalize',
-  'handleUnrepresentable',
-  'initializeContext',
-  'processSchema',
-];
+/** The end of the path of the one module of client-node that is used. */
+const CLIENT_NODE_CONFIG = join('client-node', 'dist', 'config.js');
+
+/** client-node's own ways to credentials, each a module of its own beside its KubeConfig. */
+const LOGIN_CLASSES = {
+  azure_auth: 'AzureAuth',
+  exec_auth: 'ExecAuth',
+  file_auth: 'FileAuth',
+  gcp_auth: 'GoogleCloudPlatformAuth',
+  oidc_auth: 'OpenIDConnectAuth',
+} as const;
+
+/**
+ * Replaces them with one class that knows nobody: our kubeconfig adapter reads tokens and runs plugins itself, and refuses what else
+ * there is before client-node sees it. Should a user of theirs get as far as that, the class throws: it must not be sent unnamed.
+ */
+export const leaveOutLogins: Plugin = {
+  name: 'leave-out-logins',
+  setup(build) {
+    build.onResolve({ filter: new RegExp(`^\\./(${Object.keys(LOGIN_CLASSES).join('|')})\\.js$`) }, ({ importer }) =>
+      importer.endsWith(CLIENT_NODE_CONFIG) ? { path: 'logins', namespace: 'left-out-logins' } : undefined,
+    );
+    const why = 'client-node logs nobody in here; use a token, a client certificate or an exec plugin';
+    build.onLoad({ filter: /.*/, namespace: 'left-out-logins' }, () => ({
+      contents: [
+        'class Login { isAuthProvider(user) {',
+        `if (user.authProvider || user.exec) throw new Error(${JSON.stringify(why)}); return false; } }`,
+        `export { ${Object.values(LOGIN_CLASSES).map((as) => `Login as ${as}`)} };`,
+      ].join('\n'),
+    }));
+  },
+};
 
 /** Replaces zod's maker of JSON schemas: CRDs are made on the command line, which is not bundled, and never in a function. */
 export const leaveOutJsonSchemas: Plugin = {
   name: 'leave-out-json-schemas',
   setup(build) {
-    build.onLoad({ filter: /[\\/]zod[\\/]v4[\\/]core[\\/]to-json-schema\.js$/ }, () => ({
-      contents: throwing('zod makes no JSON schemas in this bundle; make them on the command line', JSON_SCHEMA_NAMES),
+    const text = 'zod makes no JSON schemas in this bundle; make them on the command line';
+    build.onLoad({ filter: /[\\/]zod[\\/]v4[\\/]core[\\/](to-json-schema|json-schema-processors)\.js$/ }, async ({ path }) => ({
+      contents: throwing(text, Object.keys(await import(pathToFileURL(path).href))),
+    }));
+  },
+};
+
+/** A statement `var NAME = VALUE;` in the first column, to the end of its last line. */
+const CONSTANT = /^var (\w+) = ([\s\S]*?);\n(?=[\w/])/gm;
+
+/**
+ * Lets esbuild leave out what only `dump` and the schema of YAML 1.1 use, a quarter of js-yaml. It keeps every constant whose
+ * initializer calls, spreads or concatenates, because that might do something else too; none of js-yaml's does, so each is marked
+ * as pure here. The file is a build of theirs, in which only the lines that begin a statement begin in the first column.
+ */
+export const leaveOutUnusedYaml: Plugin = {
+  name: 'leave-out-unused-yaml',
+  setup(build) {
+    build.onLoad({ filter: /[\\/]js-yaml[\\/]dist[\\/]js-yaml\.mjs$/ }, async ({ path }) => ({
+      contents: (await readFile(path, 'utf8')).replace(CONSTANT, 'var $1 = /* @__PURE__ */ (() => ($2))();\n'),
     }));
   },
 };
 
 function throwingModule(name: string, exported: readonly string[]): string {
-  const why = 'the kubeconfig wants OIDC, a legacy auth provider or a proxy; use a token, a client certificate or an exec plugin';
+  const why = 'the kubeconfig wants a proxy; give a server address that can be reached directly';
   return throwing(`${name} is not part of this bundle: ${why}`, exported);
 }
 
@@ -66,20 +105,20 @@ function throwing(text: string, exported: readonly string[]): string {
 }
 
 /**
- * Gives client-node's KubeConfig the two functions that it takes from the index of the generated client, and not the index: its 900
- * files of models and APIs are neither read nor bundled. Whoever imports the index otherwise gets all of it.
+ * Keeps the generated client, 900 files of models and APIs, out of client-node's KubeConfig: only its `makeApiClient` needs the two
+ * functions that it takes from there, and the package.json, whose version it names itself by. Whoever imports the index otherwise
+ * gets all of it.
  */
 export const keepOutGeneratedClient: Plugin = {
   name: 'keep-out-generated-client',
   setup(build) {
-    build.onResolve({ filter: /^\.\/gen\/index\.js$/ }, ({ path, importer, resolveDir }) => {
-      if (!importer.endsWith(join('client-node', 'dist', 'config.js'))) return undefined;
-      return { path, namespace: 'slim-client', pluginData: join(resolveDir, 'gen') };
-    });
-    build.onLoad({ filter: /.*/, namespace: 'slim-client' }, ({ pluginData }) => ({
-      contents: "export { createConfiguration } from './configuration.js'; export { ServerConfiguration } from './servers.js';",
-      resolveDir: pluginData as string,
+    build.onResolve({ filter: /^(\.\/gen\/index\.js|\.\.\/package\.json)$/ }, ({ path, importer }) =>
+      importer.endsWith(CLIENT_NODE_CONFIG) ? { path, namespace: 'slim-client' } : undefined,
+    );
+    build.onLoad({ filter: /index\.js$/, namespace: 'slim-client' }, () => ({
+      contents: throwing("client-node's API classes are not part of this bundle", ['createConfiguration', 'ServerConfiguration']),
     }));
+    build.onLoad({ filter: /package\.json$/, namespace: 'slim-client' }, () => ({ contents: '{}', loader: 'json' }));
   },
 };
 

@@ -12,7 +12,15 @@ import { gzipSync } from 'node:zlib';
 import { type BuildFailure, build as esbuild, formatMessages, type Metafile, type Plugin } from 'esbuild';
 import { zipSync } from 'fflate';
 import { ConfigError } from '../functions/core/errors.ts';
-import { keepOutGeneratedClient, leaveOutJsonSchemas, leaveOutUnusedClients, loadFromFileBeside, replaceModule } from './build-plugins.ts';
+import {
+  keepOutGeneratedClient,
+  leaveOutJsonSchemas,
+  leaveOutLogins,
+  leaveOutUnusedClients,
+  leaveOutUnusedYaml,
+  loadFromFileBeside,
+  replaceModule,
+} from './build-plugins.ts';
 
 /** Bytes of dist/reconcile.cjs above which the build fails: every cold start loads it. */
 export const RECONCILE_MAX_BYTES = 300_000;
@@ -62,7 +70,9 @@ export async function build(options: BuildOptions = {}): Promise<BuildResult> {
   const out = resolve(options.out ?? join(ROOT, 'dist'));
   const plugins = [
     leaveOutUnusedClients,
+    leaveOutLogins,
     leaveOutJsonSchemas,
+    leaveOutUnusedYaml,
     keepOutGeneratedClient,
     loadFromFileBeside(SQS, 'sqs.cjs'),
     ...reconcilersPlugin(options),

@@ -103,9 +103,46 @@ describe('build', () => {
     const other = join(folder, 'other');
     await build({ reconcilers: file, out: other, quiet: true });
     const { stdout } = await run(process.execPath, ['-e', "require('./reconcile.cjs')"], { cwd: other, env: {} });
-    assert.match(stdout, /another list false undici is not part of this bundle: .*use a token/);
+    assert.match(stdout, /another list false undici is not part of this bundle: .*reached directly/);
     assert.match(readFileSync(join(other, 'watcher.cjs'), 'utf8'), /another list/);
     assert.doesNotMatch(readFileSync(join(out, 'reconcile.cjs'), 'utf8'), /another list/);
+  });
+
+  it('leaves nothing out that reads YAML or checks input', async () => {
+    const yaml = [
+      'clusters:\n- name: east # comment\n  kubeconfig: ./east.yaml\n- {name: "we\\u0073t", inCluster: yes, other: true, n: [1, 0x1F, 1e3, .inf, ~]}\n',
+      'a: &a {x: 1}\nb: *a\nc:\n  <<: *a\n? [k]\n: |-\n  text\n  more\nd: >\n  folded\n  lines\ne: 2026-11-29\nf: !!str 12\n',
+      "%YAML 1.2\n---\n'single ''quoted'''\n...\n",
+      'a: [1\nb: 2',
+      'a: !unknown 1',
+      'a: 1\na: 2',
+    ];
+    const read = `() => {
+      const loaded = ${JSON.stringify(yaml)}.map((text) => { try { return load(text); } catch (error) { return error.message; } });
+      const schema = z.strictObject({
+        mail: z.email().optional(), at: z.iso.datetime(), id: z.uuid().nullable(), url: z.url(), n: z.int().min(1).max(9),
+        tags: z.record(z.string(), z.union([z.literal('a'), z.enum(['b', 'c'])])), list: z.array(z.string().regex(/^x/)).max(2).default([]),
+      });
+      const checked = [
+        { at: '2026-01-01T00:00:00Z', id: null, url: 'https://a.example', n: 3, tags: { q: 'b' } },
+        { mail: 1, n: 10, tags: { q: 1 }, list: ['y', 'x', 'x'], more: 1 },
+      ].map((input) => schema.safeParse(input)).map(({ data, error }) => [data, error?.issues]);
+      console.log(JSON.stringify([loaded, checked]));
+    }`;
+    const file = reconcilersFile(
+      'reading.ts',
+      `import * as z from 'zod'; import { load } from 'js-yaml';
+      (${read})();
+      try { z.toJSONSchema(z.string()); } catch (error) { console.log(error.message); }`,
+    );
+    const reading = join(folder, 'reading');
+    await build({ reconcilers: file, out: reading, quiet: true });
+    const bundled = await run(process.execPath, ['-e', "require('./reconcile.cjs')"], { cwd: reading, env: {} });
+    const original = await run(process.execPath, ['-e', `const { load } = require('js-yaml'); const z = require('zod'); (${read})();`], {
+      cwd: ROOT,
+      env: {},
+    });
+    assert.equal(bundled.stdout, `${original.stdout}zod makes no JSON schemas in this bundle; make them on the command line\n`);
   });
 
   for (const [name, code, errorCode] of [
