@@ -57,7 +57,8 @@ type ChildSkipReason = (typeof CHILD_SKIP_REASONS)[number];
  * What happened to a child that its owner has to know.
  * - `gone`: deleted, or without our label
  * - `deleting`: its deletion began
- * - `moved`: the label names another owner; the one before is woken
+ * - `moved`: the label names another owner; the one before is woken. It may have been a stranger's label that its own owner has put
+ *   right since: by the fields of our entry alone that cannot be told from an owner that takes another one's child over
  * - `own-fields`: somebody took fields from us, or we ourselves applied fewer or others
  * - `cells`: a column that the owner's reconciler named changed
  */
@@ -76,26 +77,31 @@ export type ChildVerdict =
 /** Where a sight comes from. A list is the truth and may hide steps; a frame is one write. */
 export type ChildPhase = 'list' | 'watch';
 
-/** All fields are set in one place and in one order, so that every record has the same hidden class. */
+/** Fields are declared in one order, so that every record has the same hidden class. */
 class KnownChild {
-  resourceVersion: string;
-  ownerUid: string;
-  isDeleting: boolean;
+  resourceVersion!: string;
+  ownerUid!: string;
+  isDeleting!: boolean;
   /** -1 where nothing is ours: no digest is negative. */
-  ownDigest: number;
-  ownCount: number;
-  cells: readonly number[];
+  ownDigest!: number;
+  ownCount!: number;
+  cells!: readonly number[];
   /** Number of the newest list that contained it, or during which a frame showed it. */
   seenInList: number;
 
   constructor(child: ObservedChild, seenInList: number) {
+    this.update(child);
+    this.seenInList = seenInList;
+  }
+
+  /** Takes in a newer sight. */
+  update(child: ObservedChild): void {
     this.resourceVersion = child.resourceVersion;
     this.ownerUid = child.ownerUid;
     this.isDeleting = child.isDeleting;
     this.ownDigest = child.ownFields?.digest ?? -1;
     this.ownCount = child.ownFields?.count ?? 0;
     this.cells = child.cells;
-    this.seenInList = seenInList;
   }
 }
 
@@ -139,12 +145,7 @@ export class KnownChildren {
     }
     known.seenInList = this.#listNumber;
     if (phase === 'watch' && isOlder(child, known)) return;
-    known.resourceVersion = child.resourceVersion;
-    known.ownerUid = child.ownerUid;
-    known.isDeleting = child.isDeleting;
-    known.ownDigest = child.ownFields?.digest ?? -1;
-    known.ownCount = child.ownFields?.count ?? 0;
-    known.cells = child.cells;
+    known.update(child);
   }
 
   /** Whether the DELETED frame of a child wakes its owner: the one that we knew, or the one that the frame names. */

@@ -59,6 +59,7 @@ describe('a sight of a child', () => {
       'skip deleting',
     ],
     ['with another owner', child(), next({ ownerUid: 'owner2', ownFields: less }), 'pass moved owner1', 'pass moved owner1'],
+    ['whose label was put right', child({ ownerUid: 'owner2', ownFields: less }), next({}), 'pass moved owner2', 'pass moved owner2'],
     ['with another cell', child(), next({ cells: [7, 9] }), 'pass cells owner1 1', 'pass cells owner1 1'],
     ['with two other cells', child(), next({ cells: [1, 9] }), 'pass cells owner1 0 1', 'pass cells owner1 0 1'],
     [
