@@ -5,15 +5,21 @@ import type { WatchEffect, WatchInput, WatchState } from '../../events/watch-pro
 import { startWatch } from '../../events/watch-state.ts';
 import {
   check,
+  described,
   ended,
   failed,
+  frame,
   handled,
   NOW,
+  opened,
   opening,
+  pageCame,
   probed,
+  probedBeside,
   probeFailed,
   probing,
   step,
+  stop,
   streaming,
   timer,
   waiting,
@@ -92,7 +98,7 @@ describe('a failure of a watch', () => {
   it('is forgotten when short streams have followed one another for 30 s without trouble', () => {
     let state: WatchState = opening({ backoffMs: 20_000, failureCount: 4, wellSinceMs: undefined });
     for (let nowMs = NOW; nowMs < NOW + 31_000; nowMs += 3_000) {
-      state = step(state, { kind: 'opened' }, { nowMs }).state;
+      state = step(state, opened, { nowMs }).state;
       state = step(state, ended, { nowMs: nowMs + 3_000 }).state;
     }
     assert.deepEqual([state.memory.backoffMs, state.memory.failureCount], [0, 0]);
@@ -161,69 +167,69 @@ describe('the probe', () => {
     {
       it: 'counts the quiet time across reconnects',
       from: opening({ quietSinceMs: NOW - 250_000 }),
-      input: { kind: 'opened' },
+      input: opened,
       to: 'streaming',
       effects: ['timer 50000'],
     },
     {
       it: 'is due at once when a reconnect took longer than the rest of the interval',
       from: opening({ quietSinceMs: NOW - 400_000 }),
-      input: { kind: 'opened' },
+      input: opened,
       to: 'streaming',
       effects: ['timer 0'],
     },
     {
       it: 'starts the interval anew when all is well',
-      from: streaming(1_000, false, {}, true),
+      from: probedBeside(),
       input: probed('100'),
       to: 'streaming',
       effects: ['timer 300000'],
     },
     {
       it: 'closes the stream and lists when the cluster went back in time under it',
-      from: streaming(1_000, false, {}, true),
+      from: probedBeside(),
       input: probed('99'),
       to: 'describing',
       effects: ['cancel', 'forget-positions', 'describe'],
     },
     {
       it: 'closes the stream and lists when it finds another history beside it, or is unsure',
-      from: streaming(300_000, true, {}, true),
+      from: probedBeside(300_000, true),
       input: probed('1000', 'unsure'),
       to: 'describing',
       effects: ['cancel', 'describe'],
     },
     {
       it: 'leaves the stream alone when the server is only busy',
-      from: streaming(1_000, false, {}, true),
+      from: probedBeside(),
       input: probeFailed('throttled', 2),
       to: 'streaming',
       effects: ['timer 2125'],
     },
     {
       it: 'closes the stream when the server cannot be reached beside it',
-      from: streaming(1_000, false, {}, true),
+      from: probedBeside(),
       input: probeFailed('unreachable'),
       to: 'waiting',
       effects: ['cancel', 'timer 500'],
     },
     {
       it: 'closes the stream when the kind is gone',
-      from: streaming(1_000, false, {}, true),
+      from: probedBeside(),
       input: probeFailed('not-served'),
       to: 'waiting',
       effects: ['cancel', 'timer 1125'],
     },
   ]);
   it('is judged by the position it was sent for, not by one reached meanwhile', () => {
-    const probe = streaming(1_000, true, {}, true);
-    const moved = step(probe, { kind: 'frame', resourceVersion: '150' }).state;
+    const probe = probedBeside(1_000, true);
+    const moved = step(probe, frame('150')).state;
     assert.equal(step(moved, probed('120')).state.kind, 'streaming');
   });
   it('makes the list after it forget nothing twice', () => {
     const { state } = step(probing(), probed('99'));
-    const list = step(state, { kind: 'described' }).state;
-    assert.deepEqual(step(list, { kind: 'page-came', resourceVersion: '99' }).effects, []);
+    const list = step(state, described).state;
+    assert.deepEqual(step(list, pageCame('99')).effects, []);
   });
 });
 
@@ -249,7 +255,7 @@ describe('any order of answers and failures', () => {
               `after ${input.kind}`,
             );
           }
-          ({ state, effects } = step(state, { kind: 'stop' }));
+          ({ state, effects } = step(state, stop));
           assert.deepEqual([...underWay(world, effects)], []);
         },
       ),
@@ -288,15 +294,15 @@ function answersOf(operation: Operation, choice: number): WatchInput[] {
   const history = (['same', 'unsure', 'other'] as const)[choice % 3];
   switch (operation) {
     case 'describe':
-      return [{ kind: 'described' }, failed(code)];
+      return [described, failed(code)];
     case 'list':
-      return [{ kind: 'page-came', resourceVersion }, failed(code)];
+      return [pageCame(resourceVersion), failed(code)];
     case 'page':
       return [handled(), handled('t1'), failed(code)];
     case 'open-watch':
-      return [{ kind: 'opened' }, failed(code)];
+      return [opened, failed(code)];
     case 'stream':
-      return [{ kind: 'frame', resourceVersion }, ended, failed(code)];
+      return [frame(resourceVersion), ended, failed(code)];
     case 'probe':
       return [probed(resourceVersion, history), probeFailed(code)];
     case 'timer':

@@ -6,18 +6,23 @@ import { startWatch } from '../../events/watch-state.ts';
 import {
   calm,
   check,
+  described,
   describing,
   ended,
   failed,
   failure,
+  frame,
   handled,
   listing,
   NOW,
+  opened,
   opening,
+  pageCame,
   probed,
   probeFailed,
   probing,
   step,
+  stop,
   streaming,
   text,
   timer,
@@ -33,7 +38,7 @@ describe('a list', () => {
     {
       it: 'is asked for from the beginning once that is known',
       from: describing(),
-      input: { kind: 'described' },
+      input: described,
       to: 'listing',
       effects: ['begin-list', 'list'],
     },
@@ -76,14 +81,14 @@ describe('a list', () => {
     {
       it: 'forgets positions before its rows are read when it is older than what was reached',
       from: listing(undefined, { reached: '1200' }),
-      input: { kind: 'page-came', resourceVersion: '1003' },
+      input: pageCame('1003'),
       to: 'listing',
       effects: ['forget-positions'],
     },
     {
       it: 'forgets nothing when it is as new as what was reached',
       from: listing(undefined, { reached: '1200' }),
-      input: { kind: 'page-came', resourceVersion: '1200' },
+      input: pageCame('1200'),
       to: 'listing',
       effects: [],
     },
@@ -97,11 +102,11 @@ describe('a list', () => {
   ]);
 
   it('keeps the version of its first page when a later one differs', () => {
-    const { state } = step(listing('110'), { kind: 'page-came', resourceVersion: '115' });
+    const { state } = step(listing('110'), pageCame('115'));
     assert.deepEqual(step(state, handled()).effects.map(text), ['commit-list 110', 'watch 110 for 225']);
   });
   it('lets the reached position fall with the cluster', () => {
-    const came = step(listing(undefined, { reached: '1200' }), { kind: 'page-came', resourceVersion: '1003' });
+    const came = step(listing(undefined, { reached: '1200' }), pageCame('1003'));
     assert.equal(step(came.state, handled()).state.memory.reached, '1003');
   });
 });
@@ -153,7 +158,7 @@ describe('the end of a stream', () => {
     assert.deepEqual([next(3), next(4)], [{ kind: 'resume', position: '100' }, { kind: 'list' }]);
   });
   it('counts short and empty lives anew after a frame', () => {
-    const { state } = step(streaming(10, false, { emptyCount: 4 }), { kind: 'frame', resourceVersion: '101' });
+    const { state } = step(streaming(10, false, { emptyCount: 4 }), frame('101'));
     assert.equal(state.memory.emptyCount, 0);
   });
   it('asks for a random length from half of the longest to all of it', () => {
@@ -225,11 +230,11 @@ describe('an input that its state does not wait for', () => {
     { kind: 'stopped', memory: calm },
   ];
   const inputs: WatchInput[] = [
-    { kind: 'described' },
-    { kind: 'page-came', resourceVersion: '110' },
+    described,
+    pageCame('110'),
     handled(),
-    { kind: 'opened' },
-    { kind: 'frame', resourceVersion: '101' },
+    opened,
+    frame('101'),
     ended,
     failed('unreachable'),
     probed('100'),
@@ -268,15 +273,15 @@ describe('an input that its state does not wait for', () => {
 describe('stop', () => {
   for (const state of [describing(), opening(), streaming(10, true), waiting({ kind: 'list' }), probing()]) {
     it(`ends whatever is under way while ${state.kind}`, () => {
-      const { state: next, effects } = step(state, { kind: 'stop' });
+      const { state: next, effects } = step(state, stop);
       assert.deepEqual([next.kind, effects.map(text)], ['stopped', ['cancel']]);
     });
   }
   it('abandons a half-read list', () => {
-    assert.deepEqual(step(listing('110'), { kind: 'stop' }).effects.map(text), ['cancel', 'abandon-list']);
+    assert.deepEqual(step(listing('110'), stop).effects.map(text), ['cancel', 'abandon-list']);
   });
   it('does nothing a second time', () => {
-    assert.deepEqual(step({ kind: 'stopped', memory: calm }, { kind: 'stop' }).effects, []);
+    assert.deepEqual(step({ kind: 'stopped', memory: calm }, stop).effects, []);
   });
 });
 

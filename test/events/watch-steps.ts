@@ -66,6 +66,9 @@ export function streaming(livedMs: number, hasDelivered: boolean, memory: Memory
   };
 }
 
+/** An open stream beside which the probe is under way. */
+export const probedBeside = (livedMs = 1_000, hasDelivered = false): WatchState => streaming(livedMs, hasDelivered, {}, true);
+
 export function step(state: WatchState, input: WatchInput, context: Partial<WatchContext> = {}): WatchStep {
   return stepWatch(state, input, { nowMs: NOW, random: 0.5, watchTimeoutSeconds: 300, probeSeconds: 300, ...context });
 }
@@ -106,7 +109,12 @@ export function check(rows: readonly Example[]): void {
   }
 }
 
+export const described: WatchInput = { kind: 'described' };
+export const pageCame = (resourceVersion: string): WatchInput => ({ kind: 'page-came', resourceVersion });
+export const opened: WatchInput = { kind: 'opened' };
+export const frame = (resourceVersion: string): WatchInput => ({ kind: 'frame', resourceVersion });
 export const timer: WatchInput = { kind: 'timer' };
+export const stop: WatchInput = { kind: 'stop' };
 export const ended: WatchInput = { kind: 'ended' };
 export const probed = (resourceVersion: string, history: History = 'same'): WatchInput => ({
   kind: 'probed',
