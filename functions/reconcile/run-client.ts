@@ -1,11 +1,13 @@
 /**
  * One run's view of its cluster: every call carries the run's signal, is counted, and is refused once the signal is
- * aborted, so that a run that outlives its deadline reads and writes nothing more.
+ * aborted, so that a run that outlives its deadline reads and writes nothing more. What each came to is told to the cluster's
+ * circuit.
  */
 import type { KubernetesClient } from '../adapters/kubernetes/port.ts';
+import type { CallWatch, CircuitVisit } from './circuits.ts';
 
-type Call = 'get' | 'getMetadata' | 'list' | 'apply' | 'applyStatus' | 'delete' | 'createEvent';
-const WRITES: ReadonlySet<Call> = new Set<Call>(['apply', 'applyStatus', 'delete']);
+type Call = 'get' | 'getMetadata' | 'list' | 'apply' | 'applyStatus' | 'delete' | 'patchFinalizers' | 'createEvent';
+const WRITES: ReadonlySet<Call> = new Set<Call>(['apply', 'applyStatus', 'delete', 'patchFinalizers']);
 
 /** The calls that a run may make. `createEvent` is no write in the sense of {@link RunClient.wrote}: it changes nothing that a run rests on. */
 export interface RunClient extends Pick<KubernetesClient, Call> {
@@ -19,36 +21,49 @@ export interface RunClient extends Pick<KubernetesClient, Call> {
   isOwnError(error: unknown): boolean;
 }
 
-/** @param signal aborted when the record's deadline passes */
-export function createRunClient(client: KubernetesClient, signal: AbortSignal): RunClient {
+/**
+ * @param signal   aborted when the record's deadline passes
+ * @param circuit  left out for calls that come after a run
+ */
+export function createRunClient(client: KubernetesClient, signal: AbortSignal, circuit?: Pick<CircuitVisit, 'begin'>): RunClient {
   let requestCount = 0;
   let wrote = false;
-  let underWay = 0;
+  const underWay = new Set<CallWatch>();
   let isCutShort = false;
   const thrown = new WeakSet<object>();
   // Registered before anybody else's, so that no call has noticed the end yet.
-  signal.addEventListener('abort', () => (isCutShort = underWay > 0), { once: true });
+  const onAbort = (): void => {
+    isCutShort = underWay.size > 0;
+    for (const watch of underWay) watch.cutShort();
+  };
+  signal.addEventListener('abort', onAbort, { once: true });
   const call = async <Result>(name: Call, send: () => Promise<Result>): Promise<Result> => {
     signal.throwIfAborted();
     requestCount += 1;
     if (WRITES.has(name)) wrote = true;
-    underWay += 1;
+    const watch = circuit?.begin() ?? { ended() {}, cutShort() {} };
+    underWay.add(watch);
     try {
-      return await send();
+      const result = await send();
+      watch.ended();
+      return result;
     } catch (error) {
+      watch.ended(error);
       if (typeof error === 'object' && error !== null) thrown.add(error);
       throw error;
     } finally {
-      underWay -= 1;
+      underWay.delete(watch);
     }
   };
   return {
     get: (type, at, options) => call('get', () => client.get(type, at, { ...options, signal })),
     getMetadata: (type, at, options) => call('getMetadata', () => client.getMetadata(type, at, { ...options, signal })),
     list: (type, options) => call('list', () => client.list(type, { ...options, signal })),
-    apply: (type, body) => call('apply', () => client.apply(type, body, { signal })),
+    apply: (type, body, options) => call('apply', () => client.apply(type, body, { ...options, signal })),
     applyStatus: (type, body) => call('applyStatus', () => client.applyStatus(type, body, { signal })),
     delete: (type, at, uid) => call('delete', () => client.delete(type, at, uid, { signal })),
+    patchFinalizers: (type, at, guard, finalizers) =>
+      call('patchFinalizers', () => client.patchFinalizers(type, at, guard, finalizers, { signal })),
     createEvent: (event, namespace) => call('createEvent', () => client.createEvent(event, namespace, { signal })),
     get requestCount() {
       return requestCount;
