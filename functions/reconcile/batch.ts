@@ -10,9 +10,10 @@ import { mapBounded } from './bounded.ts';
 import { carryOut, type EffectDependencies, effectOfForeign, effectOfNewer, effectOfRun } from './effects.ts';
 import { foldRecords, type ObjectRun } from './fold.ts';
 import { outcomeInsteadOfLetter } from './overtaken.ts';
-import { processRun, type RunDependencies, type RunReport } from './process.ts';
+import { processRun, type RunDependencies } from './process.ts';
 import { type ForeignRecord, type NewerRecord, parseRecord } from './record.ts';
 import { reportForeign, reportHeartbeat, reportNewer, reportRun, reportUnforeseen } from './report.ts';
+import type { RunReport } from './run-report.ts';
 import { type Decided, showInTime } from './show.ts';
 
 /** Objects worked on at once in one invocation. */

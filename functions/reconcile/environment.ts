@@ -39,6 +39,7 @@ export function startEnvironment(
       functionVersion: env['AWS_LAMBDA_FUNCTION_VERSION'] || 'local',
       budgets: budgetsOf(config),
       recordDeadlineSeconds: config.recordDeadlineSeconds,
+      functionTimeoutSeconds: config.functionTimeoutSeconds,
     };
   } catch (error) {
     if (error instanceof ConfigError)

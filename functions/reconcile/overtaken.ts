@@ -4,7 +4,7 @@ import { canonicalJson } from '../core/plain-json.ts';
 import type { KubernetesObject, Reconciler } from '../core/reconciler.ts';
 import { isSameOwnStatus, ownStatusOf } from '../core/status.ts';
 import { untilAborted } from './abort.ts';
-import type { RunReport } from './process.ts';
+import type { RunReport } from './run-report.ts';
 
 /** What has happened to the object since it was read; `foreign-fields`: nothing that the run rests on. */
 export function compareWithRead({ resource }: Pick<Reconciler, 'resource'>, read: KubernetesObject, found: KubernetesObject): OvertakenBy {

@@ -1,20 +1,19 @@
 /** What every step of one object's run is given. */
-import type { Clock } from '../adapters/clock.ts';
-import type { Log } from '../adapters/telemetry.ts';
 import type { KubernetesObject, Reconciler } from '../core/reconciler.ts';
 import type { ObjectRun } from './fold.ts';
+import type { RunDependencies } from './process.ts';
 import type { RunClient } from './run-client.ts';
+import type { Progress } from './run-report.ts';
 
-export interface RunContext {
+export interface RunContext extends Omit<RunDependencies, 'clusters' | 'reconcilers'> {
   readonly run: ObjectRun;
   readonly client: RunClient;
   readonly reconciler: Reconciler;
-  readonly clock: Clock;
-  readonly log: Log;
   /** Aborted when the record's deadline passes. */
   readonly signal: AbortSignal;
   /** The time of this run. */
   readonly now: Date;
+  readonly progress: Progress;
 }
 
 /** The context once the object was read: uid, generation and resourceVersion that the run acts on are those of `object`. */

@@ -4,8 +4,9 @@ import { startTimer, untilAborted } from './abort.ts';
 import { announce, announceFailure } from './announce.ts';
 import { failureToShow, isShownFirst, showFailure } from './failure.ts';
 import type { ObjectRun } from './fold.ts';
-import type { RunDependencies, RunReport } from './process.ts';
+import type { RunDependencies } from './process.ts';
 import { createRunClient } from './run-client.ts';
+import type { RunReport } from './run-report.ts';
 
 /** How long showing may take after the run's deadline, in milliseconds: of what the invocation keeps for sends. */
 const LATE_MS = 2_000;

@@ -112,6 +112,7 @@ export class Harness {
       functionVersion: '7',
       budgets: { retryBaseSeconds: 2, maxAgeSeconds: 21_600, maxAttempts: 10, overtakenMaxAttempts: 20 },
       recordDeadlineSeconds: 20,
+      functionTimeoutSeconds: 30,
     };
   }
 
