@@ -3,6 +3,7 @@
  * nothing starts with a guess.
  */
 import type * as z from 'zod';
+import type { CircuitLimits } from './circuit.ts';
 import { closestName } from './closest-name.ts';
 import type { Budgets } from './disposition.ts';
 import { ConfigError, cutText } from './errors.ts';
@@ -55,6 +56,11 @@ export function readConfig(env: Environment, unit: Unit): Config {
 /** The part of the configuration that decides how long a message is tried. */
 export function budgetsOf({ retryBaseSeconds, maxAgeSeconds, maxAttempts, overtakenMaxAttempts }: Config): Budgets {
   return { retryBaseSeconds, maxAgeSeconds, maxAttempts, overtakenMaxAttempts };
+}
+
+/** The part of the configuration that decides how long a cluster that does not answer is left alone. */
+export function circuitLimitsOf({ circuitOpenSeconds, circuitOpenMaxSeconds }: Config): CircuitLimits {
+  return { openSeconds: circuitOpenSeconds, openMaxSeconds: circuitOpenMaxSeconds };
 }
 
 function refuse(problems: readonly string[]): void {

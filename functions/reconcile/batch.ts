@@ -7,6 +7,7 @@ import { type Budgets, dispose } from '../core/disposition.ts';
 import { dataOfFound, spentBudget } from '../core/next-envelope.ts';
 import { startTimer } from './abort.ts';
 import { mapBounded } from './bounded.ts';
+import type { Circuits } from './circuits.ts';
 import { carryOut, type EffectDependencies, effectOfForeign, effectOfNewer, effectOfRun } from './effects.ts';
 import { foldRecords, type ObjectRun } from './fold.ts';
 import { outcomeInsteadOfLetter } from './overtaken.ts';
@@ -26,6 +27,7 @@ const RESERVED_PART = 1 / 4;
 const ANSWER_MS = 1_000;
 
 export interface BatchDependencies extends RunDependencies, EffectDependencies {
+  readonly circuits: Circuits;
   readonly budgets: Budgets;
   readonly recordDeadlineSeconds: number;
 }
@@ -83,9 +85,16 @@ async function settleRun(run: ObjectRun, invocation: Invocation, sends: AbortSig
   const remainingMs = invocation.remainingMs();
   const reservedMs = Math.min(RESERVED_MAX_MS, remainingMs * RESERVED_PART);
   const deadline = startTimer(clock, Math.min(recordDeadlineSeconds * 1000, remainingMs - reservedMs), 'the run took too long');
-  const decided = await decide(await processRun(run, dependencies, deadline.signal), run, deadline.signal, dependencies);
-  await showInTime(decided, { deadline: deadline.signal, sends }, dependencies);
-  deadline.stop();
+  const circuit = dependencies.circuits.visit(run.key.cluster);
+  let decided: Decided;
+  try {
+    decided = await decide(await processRun(run, dependencies, deadline.signal, circuit), run, deadline.signal, dependencies);
+    await showInTime(decided, { deadline: deadline.signal, sends }, dependencies);
+  } finally {
+    // Whatever happened: a probe that never ends would keep every other run of its cluster waiting.
+    circuit.leave();
+    deadline.stop();
+  }
   const acknowledged = await carryOut(effectOfRun(decided, dependencies), dependencies, sends);
   reportRun(log, { ...decided, acknowledged, durationMs: clock.now().getTime() - startedAt.getTime() });
   return acknowledged;

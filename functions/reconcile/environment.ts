@@ -5,10 +5,11 @@ import { connectCluster, readClusters } from '../adapters/clusters.ts';
 import type { KubernetesClient } from '../adapters/kubernetes/port.ts';
 import type { Queue } from '../adapters/queue-port.ts';
 import { createLog, type Log } from '../adapters/telemetry.ts';
-import { budgetsOf, type Environment, readConfig } from '../core/config.ts';
+import { budgetsOf, circuitLimitsOf, type Environment, readConfig } from '../core/config.ts';
 import { ConfigError } from '../core/errors.ts';
 import { checkReconcilers, type Reconciler } from '../core/reconciler.ts';
 import type { BatchDependencies } from './batch.ts';
+import { createCircuits } from './circuits.ts';
 import { rememberSuccess } from './remember.ts';
 
 /**
@@ -34,6 +35,7 @@ export function startEnvironment(
       reconcilers: checkReconcilers(reconcilers),
       clock: systemClock,
       log,
+      circuits: createCircuits(circuitLimitsOf(config), systemClock, log),
       queue: rememberSuccess(loadQueue),
       queueUrls: { ...config.queueUrls, deadLetter: config.deadLetterQueueUrl },
       functionVersion: env['AWS_LAMBDA_FUNCTION_VERSION'] || 'local',

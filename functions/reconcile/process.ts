@@ -8,6 +8,7 @@ import { stackOf, TransientError } from '../core/errors.ts';
 import { lateAuthorFailure, type Outcome, outcomeOf } from '../core/outcome.ts';
 import type { Reconciler } from '../core/reconciler.ts';
 import { untilAborted } from './abort.ts';
+import type { CircuitVisit } from './circuits.ts';
 import type { EffectDependencies } from './effects.ts';
 import { notBeforeOf, type ObjectRun } from './fold.ts';
 import { createRunClient } from './run-client.ts';
@@ -26,8 +27,15 @@ export interface RunDependencies extends Pick<EffectDependencies, 'queue' | 'que
 /**
  * Runs the object of `run` once. Never throws: whatever is thrown on the way is an outcome, and so is the end of its time,
  * at which it answers whatever still goes on. What then goes on can read and write no more.
+ *
+ * @param circuit  of its cluster; whoever calls leaves it
  */
-export async function processRun(run: ObjectRun, dependencies: RunDependencies, signal: AbortSignal): Promise<RunReport> {
+export async function processRun(
+  run: ObjectRun,
+  dependencies: RunDependencies,
+  signal: AbortSignal,
+  circuit: CircuitVisit,
+): Promise<RunReport> {
   const now = dependencies.clock.now();
   const notBefore = notBeforeOf(run.data);
   if (notBefore > now.getTime()) return earlyReport({ kind: 'not-due', notBefore: new Date(notBefore) });
@@ -35,7 +43,9 @@ export async function processRun(run: ObjectRun, dependencies: RunDependencies, 
   const reconciler = dependencies.reconcilers.find(({ resource }) => groupKind(resource) === groupKind(run.key));
   if (cluster === undefined) return earlyReport(unknownTarget('unknown-cluster', 'cluster', run.key.cluster));
   if (reconciler === undefined) return earlyReport(unknownTarget('unknown-kind', 'kind', groupKind(run.key)));
-  const client = createRunClient(cluster, signal);
+  const waitSeconds = circuit.enter();
+  if (waitSeconds !== undefined) return earlyReport({ kind: 'circuit-open', waitSeconds });
+  const client = createRunClient(cluster, signal, circuit);
   const { clock, log, queue, queueUrls, functionTimeoutSeconds } = dependencies;
   return runObject({ run, client, reconciler, clock, log, queue, queueUrls, functionTimeoutSeconds, signal, now, progress: noProgress() });
 }

@@ -18,6 +18,7 @@ import {
 import { defineResource } from '../../../functions/core/resource-definition.ts';
 import type { WatchDeclaration } from '../../../functions/core/watch-rules.ts';
 import { type BatchDependencies, processBatch } from '../../../functions/reconcile/batch.ts';
+import { createCircuits } from '../../../functions/reconcile/circuits.ts';
 import { FakeClock } from '../../fakes/clock.ts';
 import { FakeCluster } from '../../fakes/kubernetes-client.ts';
 import { FakeQueue } from '../../fakes/queue.ts';
@@ -77,6 +78,9 @@ export class Harness {
   readonly west = new FakeCluster({ name: 'west', now: () => this.clock.now() });
   readonly queue = new FakeQueue();
   readonly lines: LogLine[] = [];
+  readonly log = { debug: this.#line('debug'), info: this.#line('info'), warn: this.#line('warn'), error: this.#line('error') };
+  /** They outlive an invocation, as the execution environment does. */
+  circuits = createCircuits({ openSeconds: 10, openMaxSeconds: 300 }, this.clock, this.log);
   /** Inputs of every call of the author's function. */
   readonly inputs: WidgetInput[] = [];
   /** The author's function; tests replace it. */
@@ -92,10 +96,6 @@ export class Harness {
   queueLoads = 0;
 
   dependencies(): BatchDependencies {
-    const log =
-      (level: string) =>
-      (message: string, fields: LogFields = {}) =>
-        this.lines.push({ level, message, fields });
     return {
       clusters: new Map<ClusterName, KubernetesClient>([
         [clusterName('east'), this.east.client],
@@ -103,7 +103,8 @@ export class Harness {
       ]),
       reconcilers: [this.reconciler(), ...this.others],
       clock: this.clock,
-      log: { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') },
+      log: this.log,
+      circuits: this.circuits,
       queue: async () => {
         this.queueLoads += 1;
         return this.queue;
@@ -228,6 +229,10 @@ export class Harness {
     const taken = cluster.requests.filter(({ verb }) => verb !== 'createEvent').map(({ verb, kind }) => `${verb} ${kind.split('.')[0]}`);
     cluster.requests.length = 0;
     return taken;
+  }
+
+  #line(level: string): (message: string, fields?: LogFields) => void {
+    return (message, fields = {}) => void this.lines.push({ level, message, fields });
   }
 
   private reconciler(): Reconciler {
