@@ -12,8 +12,14 @@ export const OWNER_REF_ANNOTATION = 'dogwatch.dev/owner-ref';
 /** Annotation of an object that is to be left alone, whatever its value. */
 export const PAUSED_ANNOTATION = 'dogwatch.dev/paused';
 
-/** Field manager of every apply: what the API server calls us in managedFields. */
+/** Field manager of our applies, that of a finalizer apart: what the API server calls us in managedFields. */
 export const FIELD_MANAGER = 'dogwatch';
+
+/**
+ * Field manager of the apply that adds a finalizer. Another one, since an apply takes out what its manager said before: an object that
+ * one reconciler plans and another finalizes would lose its spec by the finalizer, and the finalizer by the next plan.
+ */
+export const FINALIZER_MANAGER = 'dogwatch-finalizer';
 
 const QUALIFIED_NAME = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 const LABEL_VALUE = /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;

@@ -2,6 +2,7 @@
  * A cluster at the port: `FakeCluster.client` is a KubernetesClient over an in-memory store; everything else on it is the
  * test's hand on the cluster. No HTTP, no schema, no admission: an apply that a real server would refuse has to be scripted.
  */
+import type { ObjectMetadata } from '../../events/observed-object.ts';
 import { type ClusterName, clusterName, groupKind, type ObjectAddress, type ResourceType } from '../../events/resource.ts';
 import type { KubernetesClient, ServedKind } from '../../functions/adapters/kubernetes/port.ts';
 import { ConflictError, TerminalError, TransientError } from '../../functions/core/errors.ts';
@@ -219,7 +220,10 @@ export class FakeCluster {
           const existing = store.get(type, addressOf(body));
           if (existing !== undefined) guard(existing, body.metadata);
           else if (body.metadata.uid !== undefined) throw uidConflict();
-          return store.apply(type, addressOf(body), body as unknown as Json, 'main').metadata;
+          const { finalizers: applied = [] } = body.metadata;
+          if (existing !== undefined) refuseLate(existing, applied);
+          const part = options.fieldManager === undefined ? 'main' : 'finalizer';
+          return answered(store.apply(type, addressOf(body), body as unknown as Json, part));
         }),
       applyStatus: (type, body, options = {}) =>
         cluster.#call('applyStatus', type, body.metadata, body, options.signal, () => {
@@ -227,17 +231,19 @@ export class FakeCluster {
           const served = cluster.#served.get(groupKind(type));
           if (existing === undefined || (served !== undefined && served !== 'gone' && !served.hasStatusSubresource)) return undefined;
           guard(existing, { resourceVersion: body.metadata.resourceVersion });
-          return store.apply(type, addressOf(body), body as unknown as Json, 'status').metadata;
+          return answered(store.apply(type, addressOf(body), body as unknown as Json, 'status'));
         }),
       patchFinalizers: (type, at, wanted, finalizers, options = {}) =>
         cluster.#call('patchFinalizers', type, at, { ...wanted, finalizers }, options.signal, () => {
           const existing = store.get(type, at);
           if (existing === undefined) return undefined;
           guard(existing, wanted);
-          return store.edit(type, at, (draft) => {
+          refuseLate(existing, finalizers);
+          const written = store.edit(type, at, (draft) => {
             const { finalizers: _, ...rest } = draft['metadata'] as Json;
             draft['metadata'] = finalizers.length === 0 ? rest : { ...rest, finalizers: [...finalizers] };
-          }).metadata;
+          });
+          return answered(written);
         }),
       delete: (type, at, uid, options = {}) =>
         cluster.#call('delete', type, at, { uid }, options.signal, () => {
@@ -264,6 +270,19 @@ export class FakeCluster {
           },
         ),
     };
+  }
+}
+
+/** What a write answers with: metadata without managedFields, as the client reads it. */
+function answered({ metadata: { managedFields: _, ...metadata } }: KubernetesObject): ObjectMetadata {
+  return metadata;
+}
+
+/** An object that is being deleted takes no new finalizer. */
+function refuseLate({ metadata }: KubernetesObject, finalizers: readonly string[]): void {
+  const isNew = finalizers.some((name) => !metadata.finalizers?.includes(name));
+  if (metadata.deletionTimestamp !== undefined && isNew) {
+    throw new TerminalError('invalid', 'metadata.finalizers: no new finalizers can be added if the object is being deleted');
   }
 }
 

@@ -1,5 +1,5 @@
 /** The objects behind the fake client: uid, resourceVersion and generation as a real API server counts them, and the history that watches replay. */
-import { FIELD_MANAGER } from '../../events/labels.ts';
+import { FIELD_MANAGER, FINALIZER_MANAGER } from '../../events/labels.ts';
 import type { ObjectMetadata } from '../../events/observed-object.ts';
 import { apiVersionOf, groupKind, type ObjectAddress, type ResourceType } from '../../events/resource.ts';
 import type { KubernetesObject } from '../../functions/core/reconciler.ts';
@@ -16,9 +16,16 @@ export interface Change {
 
 interface Stored {
   object: KubernetesObject;
-  /** What our field manager last applied, less what others have taken since. */
-  owned: { main: Json; status: Json };
+  /** What our field managers last applied, less what others have taken since. */
+  owned: Owned;
 }
+
+/** What is applied by our manager, to its subresource, and by our manager of finalizers. */
+export type Part = 'main' | 'status' | 'finalizer';
+type Owned = Record<Part, Json>;
+
+const OURS: ReadonlySet<unknown> = new Set([FIELD_MANAGER, FINALIZER_MANAGER]);
+const nothingOwned = (): Owned => ({ main: {}, status: {}, finalizer: {} });
 
 /** Groups of built-in kinds that have no generation, as far as tests use them. */
 const WITHOUT_GENERATION = new Set(['', 'rbac.authorization.k8s.io', 'coordination.k8s.io', 'events.k8s.io']);
@@ -49,13 +56,13 @@ export class ObjectStore {
   }
 
   /** Server-side apply of the main resource or of `/status`; creates in the first case. */
-  apply(type: ResourceType, at: ObjectAddress, body: Json, part: 'main' | 'status'): KubernetesObject {
+  apply(type: ResourceType, at: ObjectAddress, body: Json, part: Part): KubernetesObject {
     const { apiVersion: _, kind: __, metadata, status, ...fields } = body;
     const { name: ___, namespace: ____, uid: _____, resourceVersion: ______, ...meta } = isJson(metadata) ? metadata : {};
     const next: Json =
       part === 'status' ? { status: status ?? {} } : { ...fields, ...(Object.keys(meta).length > 0 ? { metadata: meta } : {}) };
     const stored = this.#objects.get(keyOf(type, at));
-    if (stored === undefined) return this.#add(type, at, mergeApplied({}, {}, next), { main: next, status: {} });
+    if (stored === undefined) return this.#add(type, at, mergeApplied({}, {}, next), { ...nothingOwned(), [part]: next });
     const merged = mergeApplied(stored.object as Json, stored.owned[part], next);
     stored.owned[part] = next;
     return this.#replace(type, at, merged);
@@ -63,7 +70,7 @@ export class ObjectStore {
 
   create(type: ResourceType, at: ObjectAddress, fields: Json): KubernetesObject {
     if (this.get(type, at) !== undefined) throw new Error(`${type.kind} ${at.name} exists already`);
-    return this.#add(type, at, structuredClone(fields), { main: {}, status: {} });
+    return this.#add(type, at, structuredClone(fields), nothingOwned());
   }
 
   /** Somebody else's write: `change` edits a copy. What it takes from us is no longer ours. */
@@ -73,7 +80,12 @@ export class ObjectStore {
     const draft = structuredClone(stored.object) as Json;
     change(draft);
     const before = stored.object as Json;
-    stored.owned = { main: stillOwned(stored.owned.main, before, draft), status: stillOwned(stored.owned.status, before, draft) };
+    const { main, status, finalizer } = stored.owned;
+    stored.owned = {
+      main: stillOwned(main, before, draft),
+      status: stillOwned(status, before, draft),
+      finalizer: stillOwned(finalizer, before, draft),
+    };
     return this.#replace(type, at, draft);
   }
 
@@ -139,12 +151,12 @@ export class ObjectStore {
   #remove(type: ResourceType, at: ObjectAddress, last = this.get(type, at)): void {
     if (last === undefined) return;
     this.#objects.delete(keyOf(type, at));
-    this.#commit('DELETED', type, { object: last, owned: { main: {}, status: {} } }, last);
+    this.#commit('DELETED', type, { object: last, owned: nothingOwned() }, last);
   }
 
   #commit(kind: Change['type'], type: ResourceType, stored: Stored, before: KubernetesObject | undefined): KubernetesObject {
     this.resourceVersion += 1;
-    const foreign = (stored.object.metadata.managedFields ?? []).filter(({ manager }) => manager !== FIELD_MANAGER);
+    const foreign = (stored.object.metadata.managedFields ?? []).filter(({ manager }) => !OURS.has(manager));
     const entries = [...managedFields(stored.owned), ...foreign];
     const metadata: ObjectMetadata = {
       ...stored.object.metadata,
@@ -171,8 +183,8 @@ function specOf(object: Json): Json {
 }
 
 function managedFields(owned: Stored['owned']): Json[] {
-  const entry = (fields: Json, subresource?: string): Json => ({
-    manager: FIELD_MANAGER,
+  const entry = (fields: Json, subresource?: string, manager = FIELD_MANAGER): Json => ({
+    manager,
     operation: 'Apply',
     ...(subresource === undefined ? {} : { subresource }),
     fieldsType: 'FieldsV1',
@@ -181,12 +193,13 @@ function managedFields(owned: Stored['owned']): Json[] {
   return [
     ...(Object.keys(owned.main).length > 0 ? [entry(owned.main)] : []),
     ...(Object.keys(owned.status).length > 0 ? [entry(owned.status, 'status')] : []),
+    ...(Object.keys(owned.finalizer).length > 0 ? [entry(owned.finalizer, undefined, FINALIZER_MANAGER)] : []),
   ];
 }
 
 /** Entries of other managers are kept as a test wrote them. */
 function ownEntriesOf(object: KubernetesObject): unknown {
-  return (object.metadata.managedFields ?? []).filter(({ manager }) => manager === FIELD_MANAGER);
+  return (object.metadata.managedFields ?? []).filter(({ manager }) => OURS.has(manager));
 }
 
 /** JSON with sorted fields; RV and managedFields do not count. */

@@ -7,7 +7,7 @@ import { openCredentials } from './credentials.ts';
 import { errorOf, isAbsent, parseStatus, type RequestContext } from './errors.ts';
 import type { KubeConfigSource } from './kube-config.ts';
 import { APPLY_PATCH, acceptOf, collectionPath, JSON_TYPE, MERGE_PATCH, METADATA, objectPath } from './paths.ts';
-import { type AppliedObject, type CallOptions, FIELD_MANAGER, type KubernetesClient, type ReadOptions } from './port.ts';
+import { type AppliedObject, type ApplyOptions, FIELD_MANAGER, type KubernetesClient, type ReadOptions } from './port.ts';
 import { parseObject, projectMetadata, projectPage, projectServedKind } from './projection.ts';
 import { type Answer, createTransport, type Timeouts, type TransportRequest } from './transport.ts';
 import { readFrames } from './watch.ts';
@@ -94,13 +94,13 @@ export function createKubernetesClient(options: KubernetesClientOptions): Kubern
     context: RequestContext & { readonly type: ResourceType; readonly at: ObjectAddress },
     body: unknown,
     contentType: string,
-    { signal }: CallOptions,
+    { signal, fieldManager = FIELD_MANAGER }: ApplyOptions,
   ): TransportRequest => ({
     method: 'PATCH',
     path: objectPath(
       context.type,
       context.at,
-      { fieldManager: FIELD_MANAGER, force: contentType === APPLY_PATCH ? true : undefined },
+      { fieldManager, force: contentType === APPLY_PATCH ? true : undefined },
       context.verb === 'apply-status' ? 'status' : undefined,
     ),
     accept: METADATA,

@@ -11,14 +11,21 @@
  * - TerminalError `invalid` (422), `final-server-error` (a 500 without reason that is always the same), `bad-request` (any other 4xx)
  * - an AbortError of the caller's own signal passes through as the signal's reason
  */
+
+import type { FINALIZER_MANAGER } from '../../../events/labels.ts';
 import type { ColumnDefinition, ObjectMetadata, Row } from '../../../events/observed-object.ts';
 import type { ClusterName, ObjectAddress, ResourceType } from '../../../events/resource.ts';
 import type { KubernetesObject, PlannedObject } from '../../core/reconciler.ts';
 
-export { FIELD_MANAGER } from '../../../events/labels.ts';
+export { FIELD_MANAGER, FINALIZER_MANAGER } from '../../../events/labels.ts';
 
 export interface CallOptions {
   readonly signal?: AbortSignal;
+}
+
+export interface ApplyOptions extends CallOptions {
+  /** {@link FIELD_MANAGER} if left out. */
+  readonly fieldManager?: typeof FINALIZER_MANAGER;
 }
 
 export interface ReadOptions extends CallOptions {
@@ -95,8 +102,11 @@ export interface KubernetesClient {
    * the loop or aborting the signal closes the socket. Reading is pulled: a slow consumer slows the server.
    */
   watch(type: ResourceType, options: WatchOptions): Promise<AsyncIterable<WatchFrame>>;
-  /** Server-side apply with force. With `metadata.uid` in the body an absent or other object is ConflictError `uid-conflict`. */
-  apply(type: ResourceType, body: AppliedObject, options?: CallOptions): Promise<ObjectMetadata>;
+  /**
+   * Server-side apply with force. With `metadata.uid` in the body an absent or other object is ConflictError `uid-conflict`. The
+   * answer, like that of every write, comes without managedFields.
+   */
+  apply(type: ResourceType, body: AppliedObject, options?: ApplyOptions): Promise<ObjectMetadata>;
   /** Server-side apply of `/status` with force; the body carries resourceVersion. Undefined for a 404: see semantics of the caller. */
   applyStatus(type: ResourceType, body: AppliedObject, options?: CallOptions): Promise<ObjectMetadata | undefined>;
   /** Replaces the list of finalizers by merge patch with RV and uid. Undefined: the object is gone. */

@@ -2,7 +2,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { ObjectAddress, ResourceType } from '../../../events/resource.ts';
-import type { KubernetesClient, WatchFrame, WatchOptions } from '../../../functions/adapters/kubernetes/port.ts';
+import {
+  FINALIZER_MANAGER,
+  type KubernetesClient,
+  type WatchFrame,
+  type WatchOptions,
+} from '../../../functions/adapters/kubernetes/port.ts';
+import { ownFieldsOf } from '../../../functions/core/own-fields.ts';
 import type { KubernetesObject } from '../../../functions/core/reconciler.ts';
 import { COLUMNS, plains, things } from './kinds.ts';
 
@@ -210,6 +216,43 @@ export function describeKubernetesClient(name: string, setUp: () => Promise<Benc
       assert.ok(await client.patchFinalizers(things, at, { uid, resourceVersion }, []));
       assert.equal(await client.get(things, at), undefined);
       assert.equal(await client.patchFinalizers(things, at, { uid, resourceVersion }, []), undefined);
+    });
+
+    it('adds a finalizer beside the fields that it owns already, and takes none of either out', async () => {
+      const at = fresh();
+      const { uid, resourceVersion } = await client.apply(things, thing(at, { spec: { size: 1 } }));
+      const own = async () => ownFieldsOf((await read(at)).metadata.managedFields);
+      const owned = await own();
+      const finalizers = ['contract.example/hold'];
+      const body = thing(at, {}, { uid, resourceVersion, finalizers });
+      const added = await client.apply(things, body, { fieldManager: FINALIZER_MANAGER });
+      assert.deepEqual([added.uid, added.generation, added.finalizers], [uid, 1, finalizers]);
+      assert.deepEqual([(await read(at))['spec'], await own()], [{ size: 1 }, owned]);
+      await client.apply(things, thing(at, { spec: { size: 2 } }));
+      assert.deepEqual((await read(at)).metadata.finalizers, finalizers);
+    });
+
+    it('answers a write without managedFields', async () => {
+      const at = fresh();
+      const applied = await client.apply(things, thing(at, { spec: { size: 1 } }));
+      const { uid, resourceVersion } = applied;
+      const shown = await client.applyStatus(things, thing(at, { status: { phase: 'Done' } }, { resourceVersion }));
+      const guard = { uid, resourceVersion: shown?.resourceVersion ?? '' };
+      const patched = await client.patchFinalizers(things, at, guard, ['contract.example/hold']);
+      assert.deepEqual(
+        [applied, shown, patched].map((metadata) => metadata !== undefined && !('managedFields' in metadata)),
+        [true, true, true],
+      );
+    });
+
+    it('takes no new finalizer for an object that is being deleted', async () => {
+      const at = fresh();
+      await bench.create(things, at, { metadata: { finalizers: ['contract.example/hold'] } });
+      await bench.delete(things, at);
+      const { uid, resourceVersion } = (await read(at)).metadata;
+      const body = thing(at, {}, { uid, resourceVersion, finalizers: ['contract.example/late'] });
+      await assert.rejects(client.apply(things, body, { fieldManager: FINALIZER_MANAGER }), { name: 'TerminalError', code: 'invalid' });
+      assert.deepEqual((await read(at)).metadata.finalizers, ['contract.example/hold']);
     });
 
     it('takes the finalizers of no other object', async () => {

@@ -164,6 +164,12 @@ describe('client writes', () => {
     assert.deepEqual([headers['content-type'], headers.accept, sent], ['application/apply-patch+yaml', METADATA, body]);
   });
 
+  it('applies a finalizer as a manager of its own', async () => {
+    stub.reply(json(200, partial));
+    await client.apply(tenants, body, { fieldManager: 'dogwatch-finalizer' });
+    assert.equal(lastRequest().line, 'PATCH /apis/platform.example/v1/tenants/a?fieldManager=dogwatch-finalizer&force=true');
+  });
+
   it('applies into a namespace, and says which is missing', async () => {
     replay('create-namespace-missing', 404);
     const child = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: 'nowhere', name: 'c' } };
