@@ -109,7 +109,7 @@ export function dispose(outcome: Outcome, context: DispositionContext): Disposit
     case 'not-due':
       return wake(outcome.notBefore, whole(context.attempt), context.now);
     case 'requeue-after':
-      return wake(wakeTime(context.now, outcome.seconds), 1, context.now);
+      return wake(outcome.notBefore, 1, context.now);
   }
 }
 
@@ -134,12 +134,6 @@ export function rowOf(outcome: Outcome): RetryRow | undefined {
     case 'requeue-after':
       return undefined;
   }
-}
-
-/** When a run at `now` wants to be woken: whole seconds, rounded up. Bounded to 1 second and ten years, so that it is a date. */
-export function wakeTime(now: Date, seconds: number): Date {
-  const wait = Math.min(Math.max(seconds || 1, 1), 10 * 366 * 86_400);
-  return new Date(Math.ceil(now.getTime() / 1000 + wait) * 1000);
 }
 
 function retry(row: RetryRow, failure: Failure, context: DispositionContext): Disposition {
@@ -172,7 +166,7 @@ function heldSeconds(waitSeconds: number, random: number): number {
 }
 
 /** A hop towards `notBefore`: SQS delays for 900 seconds at most, so a longer wait is several hops. No attempt is spent. */
-function wake(notBefore: Date, attempt: number, now: Date): Requeue {
+export function wake(notBefore: Date, attempt: number, now: Date): Requeue {
   return { kind: 'requeue', delaySeconds: delay((notBefore.getTime() - now.getTime()) / 1000), attempt, notBefore };
 }
 

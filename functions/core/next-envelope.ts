@@ -4,6 +4,7 @@ import { newestResourceVersion } from '../../events/resource-version.ts';
 import { type DispositionContext, type Requeue, type RetryRow, rowOf } from './disposition.ts';
 import { fitEnvelope, knownFieldsOnly, type Shortening, shortAttempts } from './fit-envelope.ts';
 import type { Outcome } from './outcome.ts';
+import { wholeSeconds } from './wake-time.ts';
 
 /** The newest facts that a run has seen of its object. */
 interface Seen {
@@ -39,7 +40,7 @@ export function spentBudget(data: EnvelopeData, now: Date): Pick<DispositionCont
  * failed before, failed for its predecessor.
  */
 export function dataOfFound(data: EnvelopeData, outcome: Outcome, seen: Seen | undefined, now: Date): EnvelopeData {
-  const found = outcome.kind === 'overtaken' && outcome.uid !== undefined ? outcome : seen;
+  const found = factsOf(outcome).uid === undefined ? seen : factsOf(outcome);
   if (found?.uid === undefined || data.uid === undefined || found.uid === data.uid) return data;
   const { history: _history, failures: _failures, heldSeconds: _held, diagnosis: _diagnosis, generation: _generation, ...rest } = data;
   const { uid, generation } = found;
@@ -51,7 +52,7 @@ export function dataOfFound(data: EnvelopeData, outcome: Outcome, seen: Seen | u
  * long as there is room.
  * - after a failure: reason `retry`, with the attempt added to the history; mustRun once a run wrote anything or was overtaken
  * - a hop (circuit open, not due): the same message, nothing spent
- * - the author's requeueAfterSeconds: reason `requeue` with a new budget, which begins when it is due
+ * - to be woken: {@link wakeUpData}
  *
  * @throws RangeError for an outcome that is never sent again
  */
@@ -66,7 +67,7 @@ function nextData(data: EnvelopeData, outcome: Outcome, requeue: Requeue, run: R
     case 'not-due':
       return { ...data, lane: run.lane, notBefore: data.notBefore ?? wholeSeconds(outcome.notBefore) };
     case 'requeue-after':
-      return wakeUp(data, requeue, run);
+      return wakeUp(data, outcome.notBefore, newest(data, outcome, run));
     default: {
       const row = rowOf(outcome);
       if (row === undefined) throw new RangeError(`a message whose run is ${outcome.kind} is not sent again`);
@@ -95,12 +96,20 @@ function retry(data: EnvelopeData, outcome: Outcome, row: RetryRow, requeue: Req
   };
 }
 
-function wakeUp(data: EnvelopeData, requeue: Requeue, run: RunFacts): EnvelopeData {
+/**
+ * The data of the message that wakes the object at `notBefore`, whatever else is sent after the run: reason `requeue` with a new
+ * budget, which begins when it is due.
+ */
+export function wakeUpData(data: EnvelopeData, outcome: Outcome, notBefore: Date, run: RunFacts): EnvelopeData {
+  return fitEnvelope(wakeUp(data, notBefore, newest(data, outcome, run)), SHORTENINGS);
+}
+
+function wakeUp(data: EnvelopeData, notBefore: Date, seen: Seen): EnvelopeData {
   const { history: _history, failures: _failures, heldSeconds: _held, diagnosis: _diagnosis, replay: _replay, ...rest } = data;
-  const due = wholeSeconds(requeue.notBefore ?? run.now);
+  const due = wholeSeconds(notBefore);
   return {
     ...rest,
-    ...newest(data, undefined, run),
+    ...seen,
     reason: 'requeue',
     mustRun: true,
     attempt: 1,
@@ -114,16 +123,21 @@ function wakeUp(data: EnvelopeData, requeue: Requeue, run: RunFacts): EnvelopeDa
  * uid, resourceVersion and generation as last seen; what an overtaken run found counts more than what it had read before.
  * undefined where nobody knows, which is left out of the JSON.
  */
-function newest(data: EnvelopeData, outcome: Outcome | undefined, { seen = {}, isPositionLost = false }: RunFacts): Seen {
-  const found: Seen = outcome?.kind === 'overtaken' ? outcome : {};
+function newest(data: EnvelopeData, outcome: Outcome, { seen = {}, isPositionLost = false }: RunFacts): Seen {
+  const found = factsOf(outcome);
   const versions = [isPositionLost ? undefined : data.resourceVersion, seen.resourceVersion, found.resourceVersion];
   // After a restore of etcd no server reaches this version again: the next run reads the newest there is.
-  const isBeyond = outcome?.kind === 'transient' && outcome.failure.code === 'resource-version-too-large';
+  const isBeyond = outcome.kind === 'transient' && outcome.failure.code === 'resource-version-too-large';
   return {
     uid: found.uid ?? seen.uid ?? data.uid,
     resourceVersion: isBeyond ? undefined : versions.reduce(newestResourceVersion),
     generation: found.generation ?? seen.generation ?? data.generation,
   };
+}
+
+/** What an outcome says of the object that the next run is for. */
+function factsOf(outcome: Outcome): Seen {
+  return outcome.kind === 'overtaken' || outcome.kind === 'requeue-after' ? outcome : {};
 }
 
 function codeOf(outcome: Outcome): string {
@@ -133,11 +147,6 @@ function codeOf(outcome: Outcome): string {
 
 function secondsSince(instant: string, now: Date): number {
   return Math.max(0, Math.floor((now.getTime() - Date.parse(instant)) / 1000));
-}
-
-/** ISO 8601 in UTC without a fraction, rounded up: as Kubernetes writes times. */
-function wholeSeconds(time: Date): string {
-  return new Date(Math.ceil(time.getTime() / 1000) * 1000).toISOString().replace('.000Z', 'Z');
 }
 
 const SHORTENINGS: readonly Shortening[] = [

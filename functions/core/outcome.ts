@@ -33,25 +33,44 @@ export interface Failure {
  * - `retry-superseded`: a retry for a generation that is no longer the object's
  * - `requeue-stale`: a wake-up that is not the one its object waits for
  */
-export type Branch =
-  | 'reconciled'
-  | 'settled'
-  | 'gone'
-  | 'replaced'
-  | 'paused'
-  | 'deleting'
-  | 'not-selected'
-  | 'finalized'
-  | 'retry-superseded'
-  | 'requeue-stale';
+export type Branch = (typeof BRANCHES)[number];
+
+export const BRANCHES = [
+  'reconciled',
+  'settled',
+  'gone',
+  'replaced',
+  'paused',
+  'deleting',
+  'not-selected',
+  'finalized',
+  'retry-superseded',
+  'requeue-stale',
+] as const;
 
 /** What moved the object under a run: fields of others only, its spec, another run of ours, or another object of that name. */
-export type OvertakenBy = 'foreign-fields' | 'newer-spec' | 'newer-run' | 'replacement';
+export type OvertakenBy = (typeof OVERTAKEN_BY)[number];
+
+export const OVERTAKEN_BY = ['foreign-fields', 'newer-spec', 'newer-run', 'replacement'] as const;
 
 /** An outcome that says no more than how it failed. Architecture 3.3 has a row for each kind. */
-export type FailedKind = 'transient' | 'denied' | 'waiting' | 'field-conflict' | 'author-error' | 'refused' | 'unknown-target' | 'unknown';
+export type FailedKind = (typeof FAILED_KINDS)[number];
 
-/** Everything that a run can come to. The facts of `overtaken` are the newest ones seen: what the next run has to know. */
+export const FAILED_KINDS = [
+  'transient',
+  'denied',
+  'waiting',
+  'field-conflict',
+  'author-error',
+  'refused',
+  'unknown-target',
+  'unknown',
+] as const;
+
+/**
+ * Everything that a run can come to. The facts of `overtaken` and `requeue-after` are the newest ones seen: what the next run has to
+ * know. `requeue-after`: the run did what it had to, and is to be followed by another one, for the same uid, at `notBefore`.
+ */
 export type Outcome =
   | { readonly kind: 'finished'; readonly branch: Branch }
   | {
@@ -60,12 +79,32 @@ export type Outcome =
       readonly uid?: string | undefined;
       readonly resourceVersion?: string | undefined;
       readonly generation?: number | undefined;
+      /** The wake-up that the object found waits for, in Unix milliseconds. */
+      readonly nextReconcileTime?: number | undefined;
     }
   | { readonly kind: FailedKind; readonly failure: Failure }
   | { readonly kind: 'circuit-open'; readonly waitSeconds: number }
   | { readonly kind: 'newer-type'; readonly type: string }
   | { readonly kind: 'not-due'; readonly notBefore: Date }
-  | { readonly kind: 'requeue-after'; readonly seconds: number };
+  | {
+      readonly kind: 'requeue-after';
+      readonly notBefore: Date;
+      readonly uid?: string | undefined;
+      readonly resourceVersion?: string | undefined;
+      readonly generation?: number | undefined;
+    };
+
+/** The name of the way a run ended, as log line and metric have it: a branch of a finished one, who overtook it, else its kind. */
+export function branchOf(outcome: Outcome): string {
+  switch (outcome.kind) {
+    case 'finished':
+      return outcome.branch;
+    case 'overtaken':
+      return `overtaken-${outcome.by}`;
+    default:
+      return outcome.kind;
+  }
+}
 
 /** Where an error was thrown: in one of our reads, in the author's own function, or in one of our writes. */
 export type Stage = 'read' | 'author' | 'write';

@@ -22,6 +22,7 @@ import { isJsonObject, toPlainJson } from './plain-json.ts';
 import { type CheckedObject, checkPlannedObject } from './planned-object.ts';
 import type { PlannedCondition, PlannedObject, Reconciler } from './reconciler.ts';
 import { describeIssues, type ResourceDefinition } from './resource-definition.ts';
+import { REQUEUE_MAX_SECONDS } from './wake-time.ts';
 
 /** Whose Plan it is: the object as it was read. */
 export interface PlanOwner {
@@ -47,6 +48,10 @@ export interface CheckedPlan {
   readonly conditions: readonly PlannedCondition[];
   /** 32 hex digits over the set of children (kinds, namespaces, names): equal sets, equal digests. Versions and bodies do not count. */
   readonly digest: string;
+  /** In how many seconds to run again: 1 to {@link REQUEUE_MAX_SECONDS}. */
+  readonly requeueAfterSeconds: number | undefined;
+  /** Objects without a controller may be taken over. */
+  readonly adopt: boolean;
 }
 
 /**
@@ -57,8 +62,8 @@ export function invalidPlan(message: string, facts: ErrorFacts = {}): TerminalEr
   return new TerminalError('invalid-plan', message, { facts });
 }
 
-const PLAN_FIELDS = ['apply', 'status', 'conditions'];
-const DESCRIBED_PLAN_FIELDS = ['apply'];
+const PLAN_FIELDS = ['apply', 'status', 'conditions', 'requeueAfterSeconds', 'adopt'];
+const DESCRIBED_PLAN_FIELDS = ['apply', 'adopt'];
 
 /**
  * The Plan ready to be carried out. `plan` is whatever an author's code returned; it is copied, never kept.
@@ -68,7 +73,7 @@ const DESCRIBED_PLAN_FIELDS = ['apply'];
 export function checkPlan(reconciler: Reconciler, owner: PlanOwner, plan: unknown): CheckedPlan {
   const { resource } = reconciler;
   if (!isJsonObject(plan)) {
-    const what = resource.isDescribed ? 'with apply' : 'with status (and apply, conditions)';
+    const what = resource.isDescribed ? 'with apply' : 'with status (and apply, conditions, requeueAfterSeconds, adopt)';
     throw invalidPlan(`reconcile returned no Plan; return an object ${what}`);
   }
   const known = resource.isDescribed ? DESCRIBED_PLAN_FIELDS : PLAN_FIELDS;
@@ -85,7 +90,24 @@ export function checkPlan(reconciler: Reconciler, owner: PlanOwner, plan: unknow
     status: resource.isDescribed ? {} : checkStatus(resource, plan['status']),
     conditions: checkConditions(plan['conditions']),
     digest: digestOf(children),
+    requeueAfterSeconds: checkRequeue(plan['requeueAfterSeconds']),
+    adopt: checkAdopt(plan['adopt']),
   };
+}
+
+/** True for a wait that a message can carry out. */
+export function isRequeueSeconds(value: unknown): value is number {
+  return typeof value === 'number' && value >= 1 && value <= REQUEUE_MAX_SECONDS;
+}
+
+function checkRequeue(seconds: unknown): number | undefined {
+  if (seconds === undefined || isRequeueSeconds(seconds)) return seconds;
+  throw invalidPlan(`The Plan's requeueAfterSeconds is not a number from 1 to ${REQUEUE_MAX_SECONDS}`);
+}
+
+function checkAdopt(adopt: unknown): boolean {
+  if (adopt === undefined || typeof adopt === 'boolean') return adopt ?? false;
+  throw invalidPlan("The Plan's adopt is not true or false");
 }
 
 function checkStatus(resource: ResourceDefinition, status: unknown): Readonly<Record<string, unknown>> {
@@ -189,9 +211,10 @@ function digestOf(children: readonly PlannedChild[]): string {
  * - `ours`: carries this owner's label or reference; apply over it
  * - `predecessor`: on its way out, or made for an object that had this key before (another uid) and still referring to it, so that
  *   the garbage collector will take it: wait until it is gone
+ * - `unowned`: made by somebody else, and no controller's: taken over where the Plan says adopt
  * - `foreign`: anybody else's; never taken over
  */
-export type ChildClass = 'ours' | 'predecessor' | 'foreign';
+export type ChildClass = 'ours' | 'predecessor' | 'unowned' | 'foreign';
 
 /** The owner as children name it. */
 export interface ChildOwner {
@@ -205,7 +228,9 @@ export function classifyChild(metadata: ObjectMetadata, owner: ChildOwner): Chil
   if (metadata.labels?.[OWNER_LABEL] === owner.uid || hasReference(metadata, owner.uid)) return 'ours';
   // Without a reference nothing will ever collect it: it was orphaned on purpose, and waiting for its end would be for ever.
   const isCollected = (metadata.ownerReferences ?? []).length > 0;
-  return isCollected && metadata.annotations?.[OWNER_REF_ANNOTATION] === formatResourceKey(owner.key) ? 'predecessor' : 'foreign';
+  if (isCollected && metadata.annotations?.[OWNER_REF_ANNOTATION] === formatResourceKey(owner.key)) return 'predecessor';
+  // The API server takes one controller an object, and two would undo each other's work.
+  return metadata.ownerReferences?.some(({ controller }) => controller === true) ? 'foreign' : 'unowned';
 }
 
 function hasReference({ ownerReferences = [] }: ObjectMetadata, uid: string): boolean {

@@ -62,10 +62,17 @@ export interface Plan<Status = unknown> {
   readonly status: Status;
   /** Without a Ready condition, Ready=True with reason Reconciled is written. */
   readonly conditions?: readonly PlannedCondition[];
+  /**
+   * In how many seconds to run again, whatever else happens: 1 or more. Each run asks anew, and leaving it out ends it. Runs that
+   * others cause in between do not put it off.
+   */
+  readonly requeueAfterSeconds?: number | undefined;
+  /** True: an object that has the name of a child, and no controller, becomes that child. Otherwise it is an error. */
+  readonly adopt?: boolean | undefined;
 }
 
 /** What should be so for an object of a kind that is not ours: nothing can be said in its status. */
-export type DescribedPlan = Pick<Plan, 'apply'>;
+export type DescribedPlan = Pick<Plan, 'apply' | 'adopt'>;
 
 /** Reads any object of the same cluster, frozen; undefined where it is absent. */
 export type Read = (type: ResourceType, at: ObjectAddress) => Promise<KubernetesObject | undefined>;

@@ -2,7 +2,7 @@
  * The status of an object of ours: which part of it is ours, and what the next apply says.
  *
  * An apply owns what it says and removes what it owned and no longer says, so each body is our whole part: the author's
- * fields, `observedGeneration`, `observedRevision`, `childrenDigest`, and the conditions that we write. Conditions of other managers live
+ * fields, `observedGeneration`, `observedRevision`, `childrenDigest`, `nextReconcileTime`, and the conditions that we write. Conditions of other managers live
  * in the same list and never enter our body. Merging the same result twice gives the same body, which the API server does
  * not store again: no status loop.
  */
@@ -12,6 +12,7 @@ import { ownedStatus } from './owned-fields.ts';
 import { canonicalJson, isJsonObject } from './plain-json.ts';
 import type { KubernetesObject, PlannedCondition } from './reconciler.ts';
 import { RESERVED_STATUS_FIELDS } from './resource-definition.ts';
+import { wholeSeconds } from './wake-time.ts';
 
 /** Our part of a status: read from an object, or ready to be applied. */
 export type OwnStatus = Readonly<Record<string, unknown>>;
@@ -49,6 +50,8 @@ export interface StatusUpdate extends ConditionStamp {
   readonly revision: number;
   /** Of the children of the Plan. */
   readonly digest: string;
+  /** When the object is to be run again; undefined: when something happens to it. */
+  readonly nextReconcileTime?: Date | undefined;
 }
 
 /**
@@ -64,6 +67,7 @@ export function mergeStatus(update: StatusUpdate): OwnStatus {
     observedGeneration: update.generation,
     observedRevision: update.revision,
     childrenDigest: update.digest,
+    ...(update.nextReconcileTime === undefined ? {} : { nextReconcileTime: wholeSeconds(update.nextReconcileTime) }),
     conditions: sortConditions(planned.map((condition) => stampCondition(condition, before, update))),
   };
 }
@@ -74,6 +78,11 @@ const RECONCILED: PlannedCondition = {
   reason: 'Reconciled',
   message: 'Everything that the spec asks for has been applied',
 };
+
+/** Our part as it was read, with the time of the next run in the place of any other: what a run says that did not reconcile. */
+export function withNextReconcileTime(previous: OwnStatus, at: Date): OwnStatus {
+  return { ...previous, nextReconcileTime: wholeSeconds(at) };
+}
 
 export interface StatusFailure extends ConditionStamp {
   /** Our part as it was read: {@link ownStatusOf}. It is repeated, since an apply without it would remove it. */

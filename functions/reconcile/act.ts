@@ -7,15 +7,7 @@ import { OWNER_LABEL } from '../../events/labels.ts';
 import { groupKind, type ObjectAddress } from '../../events/resource.ts';
 import { ConflictError, TerminalError, TransientError } from '../core/errors.ts';
 import { RUN_AGAIN } from '../core/outcome.ts';
-import {
-  type CheckedPlan,
-  type ChildOwner,
-  childKey,
-  childrenToPrune,
-  classifyChild,
-  type ListedChild,
-  type PlannedChild,
-} from '../core/plan.ts';
+import { type CheckedPlan, type ChildOwner, childKey, childrenToPrune, classifyChild, type ListedChild } from '../core/plan.ts';
 import { mapBounded } from './bounded.ts';
 import { observedOf } from './observed.ts';
 import { readNotOlderThan } from './read.ts';
@@ -55,7 +47,7 @@ export async function act(context: ObjectContext, plan: CheckedPlan): Promise<vo
   // A child that a late run made may be newer than R: only where nothing but the generation is new is R new enough.
   const at = onlyGenerationNew ? context.object.metadata.resourceVersion : undefined;
   const listed = await listChildren(context, at);
-  await refuseForeign(context, plan.children, listed, at);
+  await refuseForeign(context, plan, listed, at);
   await applyChildren(context, plan);
   await prune(context, childrenToPrune([...listed.values()], plan, ownerOf(context)));
 }
@@ -90,7 +82,7 @@ async function listChildren(context: ObjectContext, at: string | undefined): Pro
 /** Looks at every planned child that is already there, and throws for the first that is not ours to write. */
 async function refuseForeign(
   context: ObjectContext,
-  children: readonly PlannedChild[],
+  { children, adopt }: CheckedPlan,
   listed: ReadonlyMap<string, ListedChild>,
   at: string | undefined,
 ): Promise<void> {
@@ -105,11 +97,11 @@ async function refuseForeign(
     return metadata === undefined ? undefined : { type, metadata };
   });
   const verdicts = found.filter((child) => child !== undefined).map((child) => ({ child, verdict: classifyChild(child.metadata, owner) }));
-  const foreign = verdicts.find(({ verdict }) => verdict === 'foreign');
+  const foreign = verdicts.find(({ verdict }) => verdict === 'foreign' || (verdict === 'unowned' && !adopt));
   if (foreign !== undefined) {
     throw new TerminalError(
       'child-not-owned',
-      `an object with the name of a child exists and is not ours: rename the child or remove the object, ${RUN_AGAIN}`,
+      `an object with the name of a child exists and is not ours: rename the child, remove the object, or plan with adopt where it has no controller, ${RUN_AGAIN}`,
       { facts: childFacts(foreign.child) },
     );
   }

@@ -4,12 +4,13 @@ import type { Clock } from '../adapters/clock.ts';
 import type { OutgoingMessage, Queue } from '../adapters/queue-port.ts';
 import type { Log } from '../adapters/telemetry.ts';
 import { deadLetter, foreignLetter } from '../core/dead-letter.ts';
-import type { Disposition } from '../core/disposition.ts';
-import { nextEnvelopeData } from '../core/next-envelope.ts';
+import { type Disposition, wake } from '../core/disposition.ts';
+import { nextEnvelopeData, type RunFacts, wakeUpData } from '../core/next-envelope.ts';
 import { queueNameOf } from '../core/settings.ts';
 import { untilAborted } from './abort.ts';
 import type { ForeignRecord, NewerRecord, QueueUrls } from './record.ts';
 import type { Decided } from './show.ts';
+import { lostWakeUp } from './wake.ts';
 
 export interface EffectDependencies {
   /** Loaded when the first send needs it: most invocations send nothing. */
@@ -21,11 +22,16 @@ export interface EffectDependencies {
   readonly functionVersion: string;
 }
 
-/** What a disposition asks for: acknowledge, fail the item, or send and then acknowledge. */
+/** What a disposition asks for: acknowledge, fail the item, or send all of these and then acknowledge. */
 export type Effect =
   | { readonly kind: 'acknowledge' }
   | { readonly kind: 'fail' }
-  | { readonly kind: 'send'; readonly queueUrl: string; readonly message: OutgoingMessage };
+  | { readonly kind: 'send'; readonly messages: readonly AddressedMessage[] };
+
+export interface AddressedMessage {
+  readonly queueUrl: string;
+  readonly message: OutgoingMessage;
+}
 
 /** Fair queue group of a message whose cluster cannot be read. */
 const NO_CLUSTER_GROUP = 'unknown';
@@ -35,18 +41,25 @@ export function effectOfRun({ run, report, disposition }: Decided, dependencies:
   const { queueUrls, clock, functionVersion } = dependencies;
   const now = clock.now();
   const seen = report.context?.object.metadata;
+  const { wrote, isPositionLost } = report;
+  const facts: RunFacts = { now, lane: run.lane, wrote, isPositionLost, ...(seen === undefined ? {} : { seen }) };
   const bodyOf = (data: EnvelopeData): string =>
     encodeEnvelope(buildEnvelope(data, { id: clock.uuid(), now, traceparent: run.traceparent }));
+  const lost = lostWakeUp({ run, report }, now);
+  const wakeUps = lost === undefined ? [] : [sendWakeUp(lost)];
+  function sendWakeUp(notBefore: Date): AddressedMessage {
+    const { delaySeconds } = wake(notBefore, 1, now);
+    return sendTo(queueUrls.live, bodyOf(wakeUpData(run.data, report.outcome, notBefore, facts)), delaySeconds, run.key.cluster);
+  }
   switch (disposition.kind) {
     case 'done':
       return { kind: 'acknowledge' };
     case 'fail-item':
       return { kind: 'fail' };
     case 'requeue': {
-      const { wrote, isPositionLost } = report;
-      const facts = { now, lane: run.lane, wrote, isPositionLost, ...(seen === undefined ? {} : { seen }) };
       const data = nextEnvelopeData(run.data, report.outcome, disposition, facts);
-      return sendTo(queueUrls[data.lane ?? run.lane], bodyOf(data), disposition.delaySeconds, run.key.cluster);
+      const next = sendTo(queueUrls[data.lane ?? run.lane], bodyOf(data), disposition.delaySeconds, run.key.cluster);
+      return { kind: 'send', messages: [next, ...wakeUps] };
     }
     case 'dead-letter': {
       const letter = deadLetter({
@@ -58,7 +71,8 @@ export function effectOfRun({ run, report, disposition }: Decided, dependencies:
         lane: run.lane,
         wrote: report.wrote,
       });
-      return sendTo(queueUrls.deadLetter, bodyOf(letter.data), 0, run.key.cluster, letter.attributes);
+      const last = sendTo(queueUrls.deadLetter, bodyOf(letter.data), 0, run.key.cluster, letter.attributes);
+      return { kind: 'send', messages: [last, ...wakeUps] };
     }
   }
 }
@@ -74,10 +88,10 @@ export function effectOfNewer(record: NewerRecord, disposition: Disposition, dep
     case 'fail-item':
       return { kind: 'fail' };
     case 'requeue':
-      return sendTo(queueUrls[lane], body, disposition.delaySeconds, group);
+      return { kind: 'send', messages: [sendTo(queueUrls[lane], body, disposition.delaySeconds, group)] };
     case 'dead-letter': {
       const letter = foreignLetter({ body, code: 'newer-type', reason: disposition.failure.message, now: clock.now(), functionVersion });
-      return sendTo(queueUrls.deadLetter, letter.body, 0, group, letter.attributes);
+      return { kind: 'send', messages: [sendTo(queueUrls.deadLetter, letter.body, 0, group, letter.attributes)] };
     }
   }
 }
@@ -86,17 +100,21 @@ export function effectOfNewer(record: NewerRecord, disposition: Disposition, dep
 export function effectOfForeign(record: ForeignRecord, dependencies: EffectDependencies): Effect {
   const { queueUrls, clock, functionVersion } = dependencies;
   const letter = foreignLetter({ body: record.receipt.body, reason: record.reason, now: clock.now(), functionVersion });
-  return sendTo(queueUrls.deadLetter, letter.body, 0, NO_CLUSTER_GROUP, letter.attributes);
+  return { kind: 'send', messages: [sendTo(queueUrls.deadLetter, letter.body, 0, NO_CLUSTER_GROUP, letter.attributes)] };
 }
 
 /**
- * True if the records may be acknowledged: nothing was to be sent, or SQS has accepted it. Never throws; whatever is in doubt
- * (also a send that the signal cut short) fails the item, which at worst makes a second copy.
+ * True if the records may be acknowledged: nothing was to be sent, or SQS has accepted all of it. Never throws; whatever is in
+ * doubt (also a send that the signal cut short) fails the item, which at worst makes second copies.
  */
 export async function carryOut(effect: Effect, dependencies: EffectDependencies, signal: AbortSignal): Promise<boolean> {
   if (effect.kind !== 'send') return effect.kind === 'acknowledge';
+  for (const message of effect.messages) if (!(await send(message, dependencies, signal))) return false;
+  return true;
+}
+
+async function send({ queueUrl, message }: AddressedMessage, dependencies: EffectDependencies, signal: AbortSignal): Promise<boolean> {
   const { log } = dependencies;
-  const { queueUrl, message } = effect;
   const facts = { queue: queueNameOf(queueUrl), cluster: message.groupId };
   try {
     const queue = await untilAborted(signal, dependencies.queue());
@@ -115,6 +133,6 @@ function sendTo(
   delaySeconds: number,
   groupId: string,
   attributes?: Readonly<Record<string, string>>,
-): Effect {
-  return { kind: 'send', queueUrl, message: { body, delaySeconds, groupId, ...(attributes === undefined ? {} : { attributes }) } };
+): AddressedMessage {
+  return { queueUrl, message: { body, delaySeconds, groupId, ...(attributes === undefined ? {} : { attributes }) } };
 }

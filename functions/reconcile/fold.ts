@@ -15,6 +15,8 @@ export interface ObjectRun {
   readonly data: EnvelopeData;
   /** Every reason among the records; `data.reason` is the one that leads. */
   readonly reasons: ReadonlySet<Reason>;
+  /** The times that the wake-ups among the records came for, in Unix milliseconds. */
+  readonly cameFor: readonly (number | undefined)[];
   readonly lane: Lane;
   /** At least one record was received more than once: a run that died may have written more than the envelopes know. */
   readonly redelivered: boolean;
@@ -79,6 +81,7 @@ function foldGroup(records: readonly WorkRecord[]): ObjectRun {
     messageIds: records.map((record) => record.receipt.messageId),
     data,
     reasons: new Set(all.map((one) => one.reason)),
+    cameFor: all.filter(({ reason }) => reason === 'requeue').map((one) => notBeforeOf(one) || undefined),
     lane: records.some((record) => record.receipt.lane === 'live') ? 'live' : 'bulk',
     redelivered,
     traceparent: oldestFirst.findLast((envelope) => envelope.traceparent !== undefined)?.traceparent,

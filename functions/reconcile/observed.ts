@@ -2,12 +2,15 @@
 import { READY } from '../core/conditions.ts';
 import { isJsonObject } from '../core/plain-json.ts';
 import type { KubernetesObject } from '../core/reconciler.ts';
+import { storedTime } from '../core/wake-time.ts';
 
 export interface Observed {
   readonly observedGeneration: number | undefined;
   /** Absent in the cluster counts as 1. */
   readonly observedRevision: number;
   readonly childrenDigest: string | undefined;
+  /** The wake-up that the object waits for, in Unix milliseconds. */
+  readonly nextReconcileTime: number | undefined;
   /** Status of condition Ready; undefined where there is none. */
   readonly ready: string | undefined;
 }
@@ -16,11 +19,12 @@ export interface Observed {
 export function observedOf(object: KubernetesObject): Observed {
   const { status: read } = object;
   const status = isJsonObject(read) ? read : {};
-  const { observedGeneration, observedRevision, childrenDigest } = status;
+  const { observedGeneration, observedRevision, childrenDigest, nextReconcileTime } = status;
   return {
     observedGeneration: typeof observedGeneration === 'number' ? observedGeneration : undefined,
     observedRevision: typeof observedRevision === 'number' ? observedRevision : 1,
     childrenDigest: typeof childrenDigest === 'string' ? childrenDigest : undefined,
+    nextReconcileTime: storedTime(nextReconcileTime),
     ready: readyOf(status)?.status,
   };
 }

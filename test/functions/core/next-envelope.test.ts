@@ -148,7 +148,7 @@ describe('nextEnvelopeData for requeueAfterSeconds', () => {
     const wake: Requeue = { kind: 'requeue', delaySeconds: 900, attempt: 1, notBefore: after(3600.2) };
     const next = nextEnvelopeData(
       data,
-      { kind: 'requeue-after', seconds: 3600 },
+      { kind: 'requeue-after', notBefore: after(3600.2), resourceVersion: '210' },
       wake,
       facts({ seen: { resourceVersion: '200', generation: 5 } }),
     );
@@ -157,7 +157,7 @@ describe('nextEnvelopeData for requeueAfterSeconds', () => {
     assert.deepEqual(next, {
       ...rest,
       ...{ reason: 'requeue', mustRun: true, attempt: 1, firstSeenAt: due, notBefore: due, lane: 'live' },
-      ...{ resourceVersion: '200', generation: 5 },
+      ...{ resourceVersion: '210', generation: 5 },
     });
     assert.equal(spentBudget(next, after(60)).ageSeconds, 0);
   });

@@ -7,6 +7,7 @@ import { configMaps, namespaces } from '../../../functions/core/kinds.ts';
 import { checkPlan, childrenToPrune, classifyChild, invalidPlan, type ListedChild } from '../../../functions/core/plan.ts';
 import { defineReconciler, type Reconciler } from '../../../functions/core/reconciler.ts';
 import { defineResource } from '../../../functions/core/resource-definition.ts';
+import { REQUEUE_MAX_SECONDS } from '../../../functions/core/wake-time.ts';
 import { boardOwner, boardReconciler, declaration, metadataOf, ticketOwner, ticketReconciler } from './tickets.ts';
 
 const status = { phase: 'Open' };
@@ -169,7 +170,7 @@ describe('the digest of a Plan', () => {
 
 describe('classifyChild', () => {
   const owner = { key: ticketOwner.key, uid: 'uid-1' };
-  const reference = (uid: string) => [{ apiVersion: 'lab.example/v1', kind: 'Ticket', name: 'one', uid }];
+  const reference = (uid: string, more: object = {}) => [{ apiVersion: 'lab.example/v1', kind: 'Ticket', name: 'one', uid, ...more }];
   const rows = [
     { name: 'our label', metadata: { labels: { 'dogwatch.dev/owner': 'uid-1' } }, expected: 'ours' },
     { name: 'our reference, the label taken off', metadata: { ownerReferences: reference('uid-1') }, expected: 'ours' },
@@ -190,7 +191,7 @@ describe('classifyChild', () => {
     {
       name: 'the label of another uid with our key, orphaned (kubectl delete --cascade=orphan)',
       metadata: { labels: { 'dogwatch.dev/owner': 'uid-0' }, annotations: { 'dogwatch.dev/owner-ref': OWNER_REF } },
-      expected: 'foreign',
+      expected: 'unowned',
     },
     {
       name: 'the label of another owner',
@@ -198,14 +199,43 @@ describe('classifyChild', () => {
         labels: { 'dogwatch.dev/owner': 'uid-9' },
         annotations: { 'dogwatch.dev/owner-ref': 'east/lab.example/Ticket/team/two' },
       },
+      expected: 'unowned',
+    },
+    { name: 'no mark at all', metadata: {}, expected: 'unowned' },
+    { name: 'another owner’s reference', metadata: { ownerReferences: reference('uid-9') }, expected: 'unowned' },
+    {
+      name: 'another controller',
+      metadata: { ownerReferences: [...reference('uid-8'), ...reference('uid-9', { controller: true })] },
       expected: 'foreign',
     },
-    { name: 'no mark at all', metadata: {}, expected: 'foreign' },
-    { name: 'another owner’s reference', metadata: { ownerReferences: reference('uid-9') }, expected: 'foreign' },
+    { name: 'no mark at all, being deleted', metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' }, expected: 'predecessor' },
   ];
   for (const { name, metadata, expected } of rows) {
     it(`calls a child with ${name} ${expected}`, () => assert.equal(classifyChild(metadataOf({ uid: 'c', ...metadata }), owner), expected));
   }
+});
+
+describe('checkPlan, when to run again and whom to adopt', () => {
+  const check = (fields: object) => checkPlan(ticketReconciler, ticketOwner, { status, ...fields });
+
+  it('wants neither unless the Plan says so', () => {
+    const { requeueAfterSeconds, adopt } = check({ requeueAfterSeconds: undefined, adopt: undefined });
+    assert.deepEqual([requeueAfterSeconds, adopt], [undefined, false]);
+  });
+
+  for (const requeueAfterSeconds of [1, 1.5, 300, REQUEUE_MAX_SECONDS])
+    it(`runs again after ${requeueAfterSeconds} s`, () =>
+      assert.equal(check({ requeueAfterSeconds }).requeueAfterSeconds, requeueAfterSeconds));
+
+  for (const requeueAfterSeconds of [0, -1, 0.4, Number.NaN, Number.POSITIVE_INFINITY, '5', 1e12, null, true, {}])
+    it(`refuses to run again after ${JSON.stringify(requeueAfterSeconds)} (${typeof requeueAfterSeconds})`, () => {
+      assert.match(refusal({ status, requeueAfterSeconds }).message, /requeueAfterSeconds/);
+    });
+
+  it('adopts where it is true, and takes nothing else for true', () => {
+    assert.equal(check({ adopt: true }).adopt, true);
+    for (const adopt of ['true', 1, null]) assert.match(refusal({ status, adopt }).message, /adopt/);
+  });
 });
 
 describe('childrenToPrune', () => {

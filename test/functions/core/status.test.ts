@@ -4,7 +4,16 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { Condition } from '../../../functions/core/conditions.ts';
 import type { KubernetesObject, PlannedCondition } from '../../../functions/core/reconciler.ts';
-import { failureStatus, isSameOwnStatus, mergeStatus, type OwnStatus, ownStatusOf, reasonOf } from '../../../functions/core/status.ts';
+import {
+  failureStatus,
+  isSameOwnStatus,
+  mergeStatus,
+  type OwnStatus,
+  ownStatusOf,
+  reasonOf,
+  withNextReconcileTime,
+} from '../../../functions/core/status.ts';
+import { wholeSeconds } from '../../../functions/core/wake-time.ts';
 import { metadataOf, ticketOf } from './tickets.ts';
 
 const EARLY = new Date('2026-01-01T00:00:00.250Z');
@@ -100,6 +109,25 @@ describe('mergeStatus', () => {
         assert.deepEqual(timeless(again), timeless(first));
       }),
     );
+  });
+});
+
+describe('the time of the next run', () => {
+  const waiting = mergeStatus({ ...base, previous: undefined, now: EARLY, nextReconcileTime: new Date(LATE.getTime() + 400) });
+
+  it('is in whole seconds of UTC, and never early', () => {
+    assert.equal(waiting['nextReconcileTime'], wholeSeconds(new Date(LATE.getTime() + 1000)));
+    assert.match(String(waiting['nextReconcileTime']), /^[0-9-]+T[0-9:]+Z$/);
+  });
+
+  it('outlives a failure, and goes with the first Plan that asks for none', () => {
+    const failed = failureStatus({ previous: waiting, failure: { code: 'author-error', message: 'no' }, generation: 3, now: LATE });
+    assert.equal(failed['nextReconcileTime'], waiting['nextReconcileTime']);
+    assert.equal('nextReconcileTime' in mergeStatus({ ...base, previous: failed, now: LATE }), false);
+  });
+
+  it('is all that a run changes that did not reconcile', () => {
+    assert.deepEqual(withNextReconcileTime(waiting, EARLY), { ...waiting, nextReconcileTime: wholeSeconds(EARLY) });
   });
 });
 
