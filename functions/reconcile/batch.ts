@@ -13,7 +13,7 @@ import { foldRecords, type ObjectRun } from './fold.ts';
 import { outcomeInsteadOfLetter } from './overtaken.ts';
 import { processRun, type RunDependencies } from './process.ts';
 import { type ForeignRecord, type NewerRecord, parseRecord } from './record.ts';
-import { reportForeign, reportHeartbeat, reportNewer, reportRun, reportUnforeseen } from './report.ts';
+import { reportForeign, reportHeartbeat, reportNewer, reportRun, reportUnforeseen, type Telemetry } from './report.ts';
 import type { RunReport } from './run-report.ts';
 import { type Decided, showInTime } from './show.ts';
 
@@ -26,7 +26,8 @@ const RESERVED_PART = 1 / 4;
 /** Milliseconds before the end of an invocation at which sends are given up, so that the answer still gets out. */
 const ANSWER_MS = 1_000;
 
-export interface BatchDependencies extends RunDependencies, EffectDependencies {
+export interface BatchDependencies extends RunDependencies, EffectDependencies, Telemetry {
+  readonly clusters: RunDependencies['clusters'];
   readonly circuits: Circuits;
   readonly budgets: Budgets;
   readonly recordDeadlineSeconds: number;
@@ -40,17 +41,35 @@ export interface Invocation {
 
 /** The partial batch response: every record that is not in it may be deleted. Never throws for what a record holds. */
 export async function processBatch(event: SQSEvent, invocation: Invocation, dependencies: BatchDependencies): Promise<SQSBatchResponse> {
+  try {
+    return await settleAll(event, invocation, dependencies);
+  } finally {
+    flushMetrics(dependencies);
+  }
+}
+
+/** What was done is done, also where it cannot be told: an error here would have all of it done again. */
+function flushMetrics({ log, metrics }: BatchDependencies): void {
+  try {
+    metrics.flush();
+  } catch (error) {
+    log.error('metrics not written', { error });
+  }
+}
+
+async function settleAll(event: SQSEvent, invocation: Invocation, dependencies: BatchDependencies): Promise<SQSBatchResponse> {
   const { clock, queueUrls } = dependencies;
   const startedAt = clock.now();
   const records = (event.Records ?? []).map((record) => parseRecord(record, queueUrls, startedAt));
   const sends = startTimer(clock, invocation.remainingMs() - ANSWER_MS, 'the invocation is about to end');
-  for (const record of records) if (record.kind === 'heartbeat') reportHeartbeat(dependencies.log, record, startedAt);
+  for (const record of records) if (record.kind === 'heartbeat') reportHeartbeat(dependencies, record, startedAt);
   const works: Work[] = [
     ...foldRecords(
       records.filter((record) => record.kind === 'reconcile'),
       startedAt,
     ).map((run) => ({
       messageIds: run.messageIds,
+      key: run.key,
       settle: () => settleRun(run, invocation, sends.signal, dependencies),
     })),
     ...records
@@ -60,13 +79,13 @@ export async function processBatch(event: SQSEvent, invocation: Invocation, depe
       .filter((record) => record.kind === 'foreign')
       .map((record) => ({ messageIds: [record.receipt.messageId], settle: () => settleForeign(record, sends.signal, dependencies) })),
   ];
-  const failed = await mapBounded(works, PARALLEL_RUNS, async ({ messageIds, settle }) => {
+  const failed = await mapBounded(works, PARALLEL_RUNS, async (work) => {
     try {
-      return (await settle()) ? [] : messageIds;
+      return (await work.settle()) ? [] : work.messageIds;
     } catch (error) {
       // A fault of ours, not of the record: it stays in the queue, and its neighbours go on.
-      reportUnforeseen(dependencies.log, messageIds, error);
-      return messageIds;
+      reportUnforeseen(dependencies, work, error);
+      return work.messageIds;
     }
   });
   sends.stop();
@@ -75,12 +94,13 @@ export async function processBatch(event: SQSEvent, invocation: Invocation, depe
 
 interface Work {
   readonly messageIds: readonly string[];
+  readonly key?: ObjectRun['key'];
   /** True if its records may be acknowledged. */
   readonly settle: () => Promise<boolean>;
 }
 
 async function settleRun(run: ObjectRun, invocation: Invocation, sends: AbortSignal, dependencies: BatchDependencies): Promise<boolean> {
-  const { clock, log, recordDeadlineSeconds } = dependencies;
+  const { clock, recordDeadlineSeconds } = dependencies;
   const startedAt = clock.now();
   const remainingMs = invocation.remainingMs();
   const reservedMs = Math.min(RESERVED_MAX_MS, remainingMs * RESERVED_PART);
@@ -96,7 +116,7 @@ async function settleRun(run: ObjectRun, invocation: Invocation, sends: AbortSig
     deadline.stop();
   }
   const acknowledged = await carryOut(effectOfRun(decided, dependencies), dependencies, sends);
-  reportRun(log, { ...decided, acknowledged, durationMs: clock.now().getTime() - startedAt.getTime() });
+  reportRun(dependencies, { ...decided, acknowledged, durationMs: clock.now().getTime() - startedAt.getTime() });
   return acknowledged;
 }
 
@@ -118,17 +138,17 @@ async function decide(report: RunReport, run: ObjectRun, signal: AbortSignal, de
 }
 
 async function settleNewer(record: NewerRecord, sends: AbortSignal, dependencies: BatchDependencies): Promise<boolean> {
-  const { clock, log, budgets } = dependencies;
+  const { clock, budgets } = dependencies;
   const now = clock.now();
   const ageSeconds = (now.getTime() - record.sentAt.getTime()) / 1000;
   const disposition = dispose({ kind: 'newer-type', type: record.type }, { attempt: 1, ageSeconds, random: clock.random(), now, budgets });
   const acknowledged = await carryOut(effectOfNewer(record, disposition, dependencies), dependencies, sends);
-  reportNewer(log, { record, disposition, acknowledged });
+  reportNewer(dependencies, { record, disposition, acknowledged });
   return acknowledged;
 }
 
 async function settleForeign(record: ForeignRecord, sends: AbortSignal, dependencies: BatchDependencies): Promise<boolean> {
   const acknowledged = await carryOut(effectOfForeign(record, dependencies), dependencies, sends);
-  reportForeign(dependencies.log, { record, acknowledged });
+  reportForeign(dependencies, { record, acknowledged });
   return acknowledged;
 }

@@ -3,6 +3,7 @@ import type { ClusterName } from '../../events/resource.ts';
 import { systemClock } from '../adapters/clock.ts';
 import { connectCluster, readClusters } from '../adapters/clusters.ts';
 import type { KubernetesClient } from '../adapters/kubernetes/port.ts';
+import { createMetrics } from '../adapters/metrics.ts';
 import type { Queue } from '../adapters/queue-port.ts';
 import { createLog, type Log } from '../adapters/telemetry.ts';
 import { budgetsOf, circuitLimitsOf, type Environment, readConfig } from '../core/config.ts';
@@ -36,6 +37,7 @@ export function startEnvironment(
       clock: systemClock,
       log,
       circuits: createCircuits(circuitLimitsOf(config), systemClock, log),
+      metrics: createMetrics(),
       queue: rememberSuccess(loadQueue),
       queueUrls: { ...config.queueUrls, deadLetter: config.deadLetterQueueUrl },
       functionVersion: env['AWS_LAMBDA_FUNCTION_VERSION'] || 'local',

@@ -87,13 +87,15 @@ async function buildArtifact(): Promise<string> {
   return resolve(import.meta.dirname, '../../dist');
 }
 
-/** What is the function's own, with the registry's path made absolute: the function runs in its own folder. */
+/** What is the function's own, with the registry's path made absolute: the function runs in its own folder. Metrics are off. */
 export function functionEnvironment(config: ReconcileConfig, env: Environment): Record<string, string> {
   const isOwn = (name: string): boolean => FUNCTION_ENV.test(name) && !OWN_IDENTITY.test(name);
   const own = Object.entries(env).filter((entry): entry is [string, string] => isOwn(entry[0]) && entry[1] !== undefined);
   const isReference = /^(ssm|secretsmanager):/.test(config.clusters);
   return {
     AWS_LAMBDA_FUNCTION_NAME: FUNCTION_DEFAULTS.functionName,
+    // Nobody here turns them into metrics, and among the lines for people they would be noise: unless asked for.
+    POWERTOOLS_METRICS_DISABLED: 'true',
     ...Object.fromEntries(own),
     DOGWATCH_CLUSTERS: isReference ? config.clusters : resolve(config.clusters),
   };

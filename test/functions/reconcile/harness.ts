@@ -5,8 +5,10 @@ import type { EnvelopeData } from '../../../events/envelope.ts';
 import { OWNER_LABEL, OWNER_REF_ANNOTATION } from '../../../events/labels.ts';
 import { type ClusterName, clusterName } from '../../../events/resource.ts';
 import type { KubernetesClient } from '../../../functions/adapters/kubernetes/port.ts';
+import type { Metrics } from '../../../functions/adapters/metrics.ts';
 import type { LogFields } from '../../../functions/adapters/telemetry.ts';
 import { configMaps, namespaces } from '../../../functions/core/kinds.ts';
+import type { Metric } from '../../../functions/core/metric.ts';
 import {
   type CustomObject,
   defineReconciler,
@@ -78,6 +80,8 @@ export class Harness {
   readonly west = new FakeCluster({ name: 'west', now: () => this.clock.now() });
   readonly queue = new FakeQueue();
   readonly lines: LogLine[] = [];
+  /** What was told in numbers, by flush. */
+  readonly flushes: Metric[][] = [];
   readonly log = { debug: this.#line('debug'), info: this.#line('info'), warn: this.#line('warn'), error: this.#line('error') };
   /** They outlive an invocation, as the execution environment does. */
   circuits = createCircuits({ openSeconds: 10, openMaxSeconds: 300 }, this.clock, this.log);
@@ -96,6 +100,14 @@ export class Harness {
   queueLoads = 0;
 
   dependencies(): BatchDependencies {
+    let waiting: Metric[] = [];
+    const metrics: Metrics = {
+      add: (added) => waiting.push(...added),
+      flush: () => {
+        this.flushes.push(waiting);
+        waiting = [];
+      },
+    };
     return {
       clusters: new Map<ClusterName, KubernetesClient>([
         [clusterName('east'), this.east.client],
@@ -105,6 +117,7 @@ export class Harness {
       clock: this.clock,
       log: this.log,
       circuits: this.circuits,
+      metrics,
       queue: async () => {
         this.queueLoads += 1;
         return this.queue;
