@@ -7,8 +7,8 @@
  *   Repairs go at their own pace (`bulk-pace.ts`).
  * - Every entry has its own result. What was not taken goes back and is folded with what came meanwhile; what never will be
  *   is logged and dropped, so that it blocks nothing.
- * - While nothing of a lane is taken, one batch at a time probes it, with a jittered and growing pause between. One entry that
- *   fails while no other does keeps nobody waiting but itself.
+ * - While nothing of a lane is taken, one batch at a time probes it, with a jittered and growing pause between. An entry
+ *   that alone is at fault keeps nobody waiting but itself.
  *
  * Nothing is stored: what a killed process had not sent is found again by its successor's first list.
  */

@@ -1,11 +1,13 @@
 /**
  * When a lane may send: open, or one probe at a time while its queue takes nothing. One entry that is not taken says nothing of
- * the queue as long as no other has failed: it waits by itself, and the lane goes on.
+ * the queue, nor do a few that failed while it took others: they wait by themselves, and the lane goes on.
  */
 import { nextBackoffMs } from '../../events/watch-backoff.ts';
 
 /** How much later than the lane's next probe the entries of a failed one are due: it begins with others, since these may be the cause. */
 const OTHERS_FIRST_MS = 100;
+/** More entries than these are not all at fault themselves. */
+const CAUSES_MAX = 10;
 
 /** By source and uid: two clusters may have one uid, after a restore for instance. */
 interface GateEntry {
@@ -17,8 +19,6 @@ interface Failing {
   readonly delayMs: number;
   /** How often the lane had answered when the entry last failed. */
   readonly answerCount: number;
-  /** It failed while the queue took others. */
-  readonly isCause: boolean;
 }
 
 export class SendGate {
@@ -31,8 +31,9 @@ export class SendGate {
   #pauseMs = 0;
   #failureCount = 0;
   #answerCount = 0;
-  /** The only entry that failed since the lane last answered, those apart that are known as the cause of it. */
-  #suspect: GateEntry | undefined;
+  /** Entries that failed since the lane last answered; and those of them that had not failed before that. */
+  #failedCount = 0;
+  #newlyFailedCount = 0;
   /** Entries whose last send failed. */
   readonly #failing = new WeakMap<object, Map<string, Failing>>();
 
@@ -44,11 +45,11 @@ export class SendGate {
   /**
    * Not one entry was taken: pause, longer each time, from 250 ms to 30 s with decorrelated jitter.
    *
-   * @param entries those of the call: the lane does not pause where it may be the fault of one of them alone. Left out, it does
+   * @param entries those of the call: the lane does not pause where it may be their own fault. Left out, it does
    */
   failed(ticket: number, nowMs: number, random: number, entries: readonly GateEntry[] = []): void {
     this.isSilent = true;
-    if (!this.isProbing && entries.length > 0 && this.#isFaultOfOne(entries)) return;
+    if (!this.isProbing && entries.length > 0 && this.#isTheirFault(entries)) return;
     if (ticket !== this.#failureCount) return;
     this.#failureCount += 1;
     this.#pauseMs = nextBackoffMs(this.#pauseMs, undefined, random);
@@ -68,7 +69,8 @@ export class SendGate {
     this.isSilent = false;
     this.notBeforeMs = 0;
     this.#pauseMs = 0;
-    this.#suspect = undefined;
+    this.#failedCount = 0;
+    this.#newlyFailedCount = 0;
   }
 
   /**
@@ -80,10 +82,9 @@ export class SendGate {
    */
   retryAtMs(source: object, uid: string, isBesideOthers: boolean, nowMs: number, random: number): number {
     const last = this.#failing.get(source)?.get(uid);
-    const isCause = isBesideOthers || this.#isCause(last);
-    const isAlone = isCause || !this.isProbing;
+    const isAlone = isBesideOthers || !this.isProbing || (last !== undefined && last.answerCount !== this.#answerCount);
     const delayMs = isAlone ? nextBackoffMs(last?.delayMs ?? 0, undefined, random) : (last?.delayMs ?? 0);
-    this.#failingOf(source).set(uid, { delayMs, answerCount: this.#answerCount, isCause });
+    this.#failingOf(source).set(uid, { delayMs, answerCount: this.#answerCount });
     return Math.max(nowMs, this.notBeforeMs) + (isAlone ? delayMs : OTHERS_FIRST_MS);
   }
 
@@ -92,15 +93,14 @@ export class SendGate {
     this.#failing.get(source)?.delete(uid);
   }
 
-  #isFaultOfOne(entries: readonly GateEntry[]): boolean {
-    const [first, ...others] = entries.filter(({ source, mark }) => !this.#isCause(this.#failing.get(source)?.get(mark.uid)));
-    if (first === undefined) return true;
-    this.#suspect ??= first;
-    return others.length === 0 && this.#suspect.source === first.source && this.#suspect.mark.uid === first.mark.uid;
-  }
-
-  #isCause(last: Failing | undefined): boolean {
-    return last !== undefined && (last.isCause || last.answerCount !== this.#answerCount);
+  /** Counts them, each once between two answers. */
+  #isTheirFault(entries: readonly GateEntry[]): boolean {
+    for (const { source, mark } of entries) {
+      const last = this.#failing.get(source)?.get(mark.uid);
+      if (last === undefined) this.#newlyFailedCount += 1;
+      if (last?.answerCount !== this.#answerCount) this.#failedCount += 1;
+    }
+    return this.#newlyFailedCount <= 1 && this.#failedCount <= CAUSES_MAX;
   }
 
   #failingOf(source: object): Map<string, Failing> {

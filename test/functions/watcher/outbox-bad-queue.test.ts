@@ -221,6 +221,24 @@ describe('outbox: an entry that is not taken for good', () => {
     await scene.end();
   });
 
+  it('is taken for the whole queue where there are many, also if all of them failed beside others before', async () => {
+    const scene = new Scene();
+    const source = scene.source();
+    scene.queue.answer = (_message, { index }) => (index === 0 ? SENT : RETRY);
+    scene.start();
+    for (const index of range(200)) scene.mark(source, `u${index}`);
+    await scene.clock.settle();
+    scene.queue.answer = () => RETRY;
+    const before = scene.queue.calls.length;
+    await scene.clock.advance(10 * MINUTE_MS);
+    const calls = scene.queue.calls.length - before;
+    assert.ok(calls < 100, `${calls} calls in 10 min`);
+    scene.queue.answer = () => SENT;
+    await scene.clock.advance(62_000);
+    assert.equal(scene.outbox.depth(), 0);
+    await scene.end();
+  });
+
   it('is no reason for a drain to ask without a pause', async () => {
     const scene = new Scene();
     const source = scene.source();

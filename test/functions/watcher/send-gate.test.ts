@@ -78,7 +78,7 @@ describe('SendGate', () => {
     assert.equal(fails(second, third), true);
     gate.succeeded();
     assert.equal(fails(first, second, third), false);
-    assert.equal(fails(first, second, third), false, 'what is known of an entry stays known until it is taken');
+    assert.equal(fails(first, second, third), false, 'what failed while the queue took others says nothing of it');
     gate.forget(east, 'v');
     gate.forget(east, 'w');
     assert.equal(fails(first, second), false);
