@@ -49,7 +49,10 @@ export function decideWake({ stored, seconds, now, redelivered }: WakeQuestion):
   return isKept ? { at: new Date(stored), isSent: redelivered } : { at: wanted, isSent: true };
 }
 
-/** True if an object that waits for `stored` (undefined: for nothing) waits for none of the times that wake-ups came for. */
+/**
+ * True if an object that waits for `stored` (undefined: for nothing) waits for none of the times that wake-ups came for. One that
+ * names no time (undefined) has been a dead letter in between, and is never stale.
+ */
 export function isStaleWakeUp(stored: number | undefined, cameFor: readonly (number | undefined)[]): boolean {
-  return !cameFor.includes(stored);
+  return !cameFor.includes(stored) && !cameFor.includes(undefined);
 }

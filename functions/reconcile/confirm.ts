@@ -2,6 +2,7 @@
  * Step 5 of a run: status says what was done, on the very resourceVersion that the run acted on. Always sent, also when
  * nothing in it changed: an apply without effect writes nothing but still tells a late run that it was late.
  */
+import type { ObjectMetadata } from '../../events/observed-object.ts';
 import { apiVersionOf } from '../../events/resource.ts';
 import type { AppliedObject } from '../adapters/kubernetes/port.ts';
 import { ConflictError, TerminalError } from '../core/errors.ts';
@@ -17,6 +18,8 @@ const JITTER_MS = 20;
 
 export interface Confirmed {
   readonly outcome: Outcome;
+  /** The object as the confirm left it; undefined where there was none. */
+  readonly confirmed?: ObjectMetadata;
   /** Reads that conflicts have cost. */
   readonly rereadCount: number;
 }
@@ -34,7 +37,7 @@ export async function confirm(context: ObjectContext, status: OwnStatus): Promis
     try {
       const answer = await client.applyStatus(reconciler.resource, statusBody(context, current.metadata.resourceVersion, status));
       if (answer === undefined) return { outcome: await explainAbsence(context), rereadCount };
-      return { outcome: { kind: 'finished', branch: 'reconciled' }, rereadCount };
+      return { outcome: { kind: 'finished', branch: 'reconciled' }, confirmed: answer, rereadCount };
     } catch (error) {
       if (!(error instanceof ConflictError && error.code === 'resource-version-conflict')) throw error;
     }

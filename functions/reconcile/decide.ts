@@ -5,6 +5,7 @@ import type { Branch } from '../core/outcome.ts';
 import type { KubernetesObject, Reconciler } from '../core/reconciler.ts';
 import type { ObjectRun } from './fold.ts';
 import { observedOf } from './observed.ts';
+import { isStaleRequeue } from './wake.ts';
 
 /**
  * The branch that ends the run here, or undefined where the object is to be reconciled. A kind without finalizer has
@@ -17,6 +18,7 @@ export function endsHere(run: ObjectRun, object: KubernetesObject | undefined, r
   if (annotations !== undefined && Object.hasOwn(annotations, PAUSED_ANNOTATION)) return 'paused';
   if (deletionTimestamp !== undefined) return 'deleting';
   if (!reconciler.watch.selects(object)) return 'not-selected';
+  if (!reconciler.resource.isDescribed && isStaleRequeue(run, observedOf(object).nextReconcileTime)) return 'requeue-stale';
   if (run.data.mustRun) return undefined;
   if (isRetry(run) && generation !== undefined && (run.data.generation ?? generation) < generation) return 'retry-superseded';
   // Whoever wrote this status did not speak of our work.

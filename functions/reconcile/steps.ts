@@ -14,6 +14,7 @@ import { endsHere } from './decide.ts';
 import { readObject } from './read.ts';
 import type { ObjectContext, RunContext } from './run-context.ts';
 import type { StepsResult } from './run-report.ts';
+import { toBeWoken, wakeOf } from './wake.ts';
 
 /** What the run comes to; keeps `context.progress` up. Throws whatever a step throws. */
 export async function runSteps(context: RunContext): Promise<StepsResult> {
@@ -44,6 +45,7 @@ async function reconcile(context: ObjectContext): Promise<StepsResult> {
   progress.stage = 'write';
   await act(context, plan);
   if (resource.isDescribed) return confirmDescribed(context);
+  const wake = wakeOf(context, plan.requeueAfterSeconds);
   const status = mergeStatus({
     previous: ownStatusOf(object),
     status: plan.status,
@@ -51,11 +53,12 @@ async function reconcile(context: ObjectContext): Promise<StepsResult> {
     digest: plan.digest,
     generation: generationOf(object),
     revision: reconciler.revision,
+    nextReconcileTime: wake?.at,
     now,
   });
-  const confirmed = await confirm(context, status);
-  const { outcome } = confirmed;
-  return { ...confirmed, status: outcome.kind === 'finished' && outcome.branch === 'reconciled' ? status : undefined };
+  const { outcome, confirmed, rereadCount } = await confirm(context, status);
+  if (confirmed === undefined) return { outcome, rereadCount };
+  return { outcome: wake?.isSent ? toBeWoken(wake.at, confirmed) : outcome, rereadCount, status };
 }
 
 /** Every kind with a status of ours is a custom resource, and those have a generation from 1 on. */

@@ -1,4 +1,5 @@
 /** How a run finds out about wake-ups: what its object waits for, and what its message came for. The rules are in core/wake-time.ts. */
+import type { ObjectMetadata } from '../../events/observed-object.ts';
 import type { Outcome } from '../core/outcome.ts';
 import { decideWake, isStaleWakeUp, type Wake } from '../core/wake-time.ts';
 import type { ObjectRun } from './fold.ts';
@@ -12,6 +13,11 @@ import type { ObjectContext } from './run-context.ts';
 export function wakeOf({ run, reconciler, object, now }: ObjectContext, seconds: number | undefined): Wake | undefined {
   const stored = reconciler.resource.isDescribed ? undefined : observedOf(object).nextReconcileTime;
   return decideWake({ stored, seconds, now, redelivered: run.redelivered });
+}
+
+/** The outcome of a run that did what it had to and is to be followed by one at `at`, of the object with this metadata. */
+export function toBeWoken(at: Date, { uid, resourceVersion, generation }: Partial<ObjectMetadata>): Outcome {
+  return { kind: 'requeue-after', notBefore: at, uid, resourceVersion, generation };
 }
 
 /**
@@ -38,6 +44,7 @@ export function lostWakeUp({ run, report }: EndedRun, now: Date): Date | undefin
   const { outcome, context } = report;
   if (!run.redelivered || context === undefined || context.reconciler.resource.isDescribed || outcome.kind === 'requeue-after')
     return undefined;
-  const stored = outcome.kind === 'overtaken' ? outcome.nextReconcileTime : observedOf(context.object).nextReconcileTime;
+  const stored =
+    outcome.kind === 'overtaken' && outcome.uid !== undefined ? outcome.nextReconcileTime : observedOf(context.object).nextReconcileTime;
   return stored !== undefined && stored > now.getTime() ? new Date(stored) : undefined;
 }

@@ -82,7 +82,7 @@ describe('isStaleWakeUp', () => {
     ['one of several that is stored', 60, [30, 60], false],
     ['several, none of them stored', 60, [30, 90], true],
     ['a time where none is stored', undefined, [60], true],
-    ['no time where one is stored', 60, [undefined], true],
+    ['no time, as a letter that was redriven', 60, [undefined], false],
   ];
   for (const [name, stored, cameFor, isStale] of rows)
     it(`is ${isStale} for ${name}`, () => assert.equal(isStaleWakeUp(stored, cameFor), isStale));
