@@ -1,0 +1,75 @@
+/** What a seed draws: which faults there are, how many, and what is promised under them. */
+import type { KindName } from './kinds.ts';
+import type { Random } from './random.ts';
+
+/**
+ * What repairs everything once the faults are over.
+ * - `at-once`: what is under way by then
+ * - `resync`: what is under way, healing, and the next resync: two faults met of which ARCHITECTURE.md says that only it repairs them
+ */
+export type RepairedBy = 'at-once' | 'resync';
+
+export interface Profile {
+  readonly kind: KindName;
+  readonly repairedBy: RepairedBy;
+  readonly chaosMs: number;
+  readonly workerCount: number;
+  readonly names: readonly string[];
+  /** Changes by users, in bursts. */
+  readonly changeCount: number;
+  readonly hasDeletions: boolean;
+  readonly hasPauses: boolean;
+  readonly hasForeignWrites: boolean;
+  readonly hasDrift: boolean;
+  /** Functions that die at a call, at most. */
+  readonly crashMax: number;
+  readonly watcherCrashCount: number;
+  /** Messages that two workers get, at most. */
+  readonly duplicateMax: number;
+  /** Of calls that fail, or whose answer is lost. */
+  readonly errorRate: number;
+  /** Of sends that fail, or whose answer is lost. */
+  readonly sendErrorRate: number;
+  /** Of cached reads that are behind. */
+  readonly staleRate: number;
+  /** The longest that a call takes now and then. */
+  readonly slowMaxMs: number;
+  readonly apiRestartCount: number;
+  readonly hasRestore: boolean;
+  readonly hasPurge: boolean;
+}
+
+/** Faults that together leave nothing to the resync. */
+type Mix = 'crashes' | 'duplicates' | 'drift' | 'all';
+
+/** The profile of a seed. */
+export function drawProfile(kind: KindName, random: Random): Profile {
+  const mix: Mix = random.pick(['crashes', 'crashes', 'crashes', 'duplicates', 'duplicates', 'drift', 'drift', 'all', 'all', 'all']);
+  const isAll = mix === 'all';
+  const watcherCrashCount = mix === 'crashes' || isAll ? random.pick([0, 0, 1, 2]) : 0;
+  const hasRestore = isAll && kind === 'A' && random.chance(0.3);
+  return {
+    kind,
+    repairedBy: isAll ? 'resync' : 'at-once',
+    chaosMs: random.pick([5_000, 20_000, 60_000, 300_000]),
+    workerCount: random.int(2, 3),
+    names: random.chance(0.6) ? ['a'] : ['a', 'b'],
+    changeCount: random.int(1, 8),
+    hasDeletions: random.chance(0.5),
+    // What a pause ended and a watcher that is away does not see resumed is left to the resync.
+    hasPauses: watcherCrashCount === 0 && random.chance(0.2),
+    hasForeignWrites: random.chance(0.5),
+    hasDrift: (mix === 'drift' || mix === 'duplicates' || isAll) && random.chance(0.7),
+    crashMax: mix === 'duplicates' ? 0 : random.int(0, 3),
+    watcherCrashCount,
+    duplicateMax: mix === 'duplicates' || isAll ? random.int(1, 4) : 0,
+    errorRate: random.pick([0, 0, 0.02, 0.1]),
+    // A send that fails leaves its message to another receive, which a duplicate's other holder may spoil by acknowledging it.
+    sendErrorRate: mix === 'duplicates' ? 0 : random.pick([0, 0, 0.1]),
+    staleRate: random.pick([0, 0.3, 0.8]),
+    slowMaxMs: mix === 'duplicates' ? 1_500 : random.pick([200, 2_000, 9_000]),
+    apiRestartCount: random.pick([0, 0, 0, 1]),
+    hasRestore,
+    hasPurge: isAll && random.chance(0.2),
+  };
+}

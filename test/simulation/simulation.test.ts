@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { KindName } from './kinds.ts';
+import { runTrial } from './trial.ts';
+
+/** Seeds of each kind; `soak.ts` runs more. */
+const SEEDS: Readonly<Partial<Record<KindName, number>>> = { A: 100 };
+
+for (const [kind, count = 0] of Object.entries(SEEDS) as [KindName, number][]) {
+  describe(`the whole system in virtual time, kind ${kind}`, () => {
+    it(`converges and never goes back, for the seeds 1 to ${count}`, async () => {
+      for (let seed = 1; seed <= count; seed += 1) {
+        const { findings, story } = await runTrial(kind, seed);
+        const replay = `node test/simulation/soak.ts --kind ${kind} --from ${seed} --seeds 1`;
+        assert.deepEqual(findings, [], `seed ${seed} of kind ${kind}: ${findings.join('; ')}\nreplay: ${replay}\n${story}`);
+      }
+    });
+  });
+}
+
+describe('a simulation', () => {
+  it('is the same every time for one seed', async () => {
+    const stories = await Promise.all([runTrial('A', 7, 1_000), runTrial('A', 7, 1_000)]);
+    assert.equal(stories[0].story, stories[1].story);
+    assert.ok(stories[0].story.split('\n').length > 50);
+  });
+});
