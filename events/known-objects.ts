@@ -54,6 +54,8 @@ export interface UpkeepPlan {
   readonly healing: HealingSettings;
   /** The time in which every object comes round once. */
   readonly resyncSeconds: number;
+  /** False where what is known may be old, as without a stream: no time that it tells of counts as past. True where left out. */
+  readonly isFresh?: boolean;
   /** True where a message of the object waits to be sent anyway. */
   readonly isWaiting: (uid: string) => boolean;
 }
@@ -188,16 +190,17 @@ export class KnownObjects {
    * wait for long, see {@link resynced}. An object may come due for both. One whose message waits to be sent is not healed
    * meanwhile. One pass over all objects, which costs no allocation for those that are not due.
    */
-  takeDue({ span, wallSeconds = span.toSeconds, healing, resyncSeconds, isWaiting }: UpkeepPlan): Due[] {
+  takeDue(plan: UpkeepPlan): Due[] {
+    const { span, wallSeconds = span.toSeconds, healing, resyncSeconds, isFresh = true, isWaiting } = plan;
     const nowSeconds = span.toSeconds;
     const due: Due[] = [];
     for (const [uid, known] of this.#objects) {
       if (known.isOurs && isResyncDue(known.hash, span, resyncSeconds)) {
         due.push({ ...addressOf(uid, known), reason: 'resync', mustRun: true });
       }
-      // Nothing ever shows that the work of a kind that is not ours was done: it would be healed for nothing.
-      const kind = this.#policy.isDescribed ? undefined : known.healingCase(wallSeconds);
-      if (kind === undefined) continue;
+      // Nothing ever shows that the work of a kind that is not ours was done, save for our finalizer on what is being deleted.
+      const kind = this.#policy.isDescribed && !known.isDeleting ? undefined : known.healingCase(wallSeconds);
+      if (kind === undefined || (kind === 'overdue' && !isFresh)) continue;
       if (kind === 'overdue') this.#noteUnsettled(uid, kind, nowSeconds * 1000);
       if (nowSeconds < known.waitsSinceSeconds + healingIntervalSeconds(kind, known.healCount, healing)) continue;
       if (isWaiting(uid)) {

@@ -106,7 +106,9 @@ class WatchCell implements Cell {
     };
     signal.addEventListener('abort', stop, { once: true });
     const ending = new AbortController();
-    const upkeep = this.#observer.upkeep?.run(ending.signal).catch((error: unknown) => this.#underWay.break(error));
+    const upkeep = this.#observer.upkeep
+      ?.run(ending.signal, () => this.#state.kind === 'streaming')
+      .catch((error: unknown) => this.#underWay.break(error));
     try {
       const { state, effects } = startWatch(this.#options.clock.steadyMs());
       this.#enter(state);

@@ -8,20 +8,19 @@ import type { OwnedKind } from '../core/owned-kind.ts';
 import type { Reconciler } from '../core/reconciler.ts';
 import { type Cell, type CellSettings, createCell } from './cell.ts';
 import { ChildObserver } from './child-observer.ts';
-import { Observer } from './observer.ts';
+import { Observer, type ObserverSettings } from './observer.ts';
 import type { OutboxSource } from './outbox.ts';
 import { Owners } from './owners.ts';
-import type { UpkeepSettings } from './upkeep.ts';
 
 /** What the watcher has to know of a reconciler. */
-export type WatchedReconciler = Pick<Reconciler, 'resource' | 'revision'> & Partial<Pick<Reconciler, 'owns' | 'watch'>>;
+export type WatchedReconciler = Pick<Reconciler, 'resource' | 'revision'> & Partial<Pick<Reconciler, 'owns' | 'watch' | 'finalization'>>;
 
 export interface ClusterCellsOptions {
   readonly client: KubernetesClient;
   readonly reconcilers: readonly WatchedReconciler[];
   /** Called once for each kind with a reconciler. */
   readonly createMarks: () => DirtyMarks;
-  readonly settings: CellSettings & UpkeepSettings;
+  readonly settings: CellSettings & ObserverSettings;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -45,8 +44,8 @@ export function createClusterCells(options: ClusterCellsOptions): ClusterCells {
   const now = (): number => clock.steadyMs();
   const primaries = reconcilers.map((reconciler): Primary => {
     const marks = createMarks();
-    const { resource, revision, watch } = reconciler;
-    return { reconciler, marks, observer: new Observer({ type: resource, revision, watch, marks, settings, clock }) };
+    const { resource, ...declared } = reconciler;
+    return { reconciler, marks, observer: new Observer({ ...declared, type: resource, marks, settings, clock }) };
   });
   const children = ownedKinds(reconcilers).map((type) => ({ type, owners: new Owners(ownersOf(type, primaries), now) }));
   const shared = { client, settings, clock, log };

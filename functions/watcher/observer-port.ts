@@ -28,7 +28,7 @@ export interface CellObserver {
   /** Told once a cell, after a list. */
   readonly warning: ObserverWarning | undefined;
   /** Work beside the stream that comes due by time; rejects for a fault of ours only, resolves when the signal aborts. */
-  readonly upkeep?: { run(signal: AbortSignal): Promise<void> } | undefined;
+  readonly upkeep?: { run(signal: AbortSignal, isStreaming: () => boolean): Promise<void> } | undefined;
   unsettled(): Unsettled;
   /** Asks the cluster how it serves the kind. The errors of the client pass through. */
   describe(client: KubernetesClient, signal: AbortSignal): Promise<void>;

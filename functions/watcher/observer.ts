@@ -13,6 +13,7 @@ import type { ResourceType } from '../../events/resource.ts';
 import type { Clock } from '../adapters/clock.ts';
 import type { KubernetesClient, ListForm, ListPage, ServedKind } from '../adapters/kubernetes/port.ts';
 import { TransientError } from '../core/errors.ts';
+import { lateRunsOverSeconds } from '../core/late-runs.ts';
 import type { Reconciler } from '../core/reconciler.ts';
 import type { CellObserver, DataFrame, ObserverWarning } from './observer-port.ts';
 import { createUpkeep, type Upkeep, type UpkeepSettings } from './upkeep.ts';
@@ -23,10 +24,16 @@ type NoTableReason = 'crd-not-readable' | 'no-observed-generation-column';
 export interface ObserverOptions {
   readonly type: ResourceType & Partial<Pick<Reconciler['resource'], 'isDescribed'>>;
   readonly revision: number;
+  readonly finalization?: Pick<NonNullable<Reconciler['finalization']>, 'name'> | undefined;
   readonly watch?: Omit<Reconciler['watch'], 'selects'> | undefined;
   readonly marks: DirtyMarks;
-  readonly settings: UpkeepSettings;
+  readonly settings: ObserverSettings;
   readonly clock: Clock;
+}
+
+export interface ObserverSettings extends UpkeepSettings {
+  /** How long a run may take that saw an object alive. */
+  readonly functionTimeoutSeconds: number;
 }
 
 export class Observer implements CellObserver {
@@ -34,6 +41,8 @@ export class Observer implements CellObserver {
   readonly labelSelector: string | undefined;
   readonly fieldSelector: string | undefined;
   readonly #filter: Filter | undefined;
+  /** How long the message of an object that is gone is held back; undefined where nothing has to be undone. */
+  readonly #deletedDelaySeconds: number | undefined;
   readonly #type: ObserverOptions['type'];
   readonly #known: KnownObjects;
   readonly #marks: DirtyMarks;
@@ -44,13 +53,14 @@ export class Observer implements CellObserver {
   #form: ListForm = 'metadata';
   #noTableReason: NoTableReason | undefined;
 
-  constructor({ type, revision, watch, marks, settings, clock }: ObserverOptions) {
+  constructor({ type, revision, finalization, watch, marks, settings, clock }: ObserverOptions) {
     this.#type = type;
     this.labelSelector = watch?.labelSelector;
     this.fieldSelector = watch?.fieldSelector;
     this.#filter = watch?.filter;
     const hasSelector = (this.labelSelector ?? this.fieldSelector) !== undefined;
-    this.#known = new KnownObjects({ revision, hasSelector, isDescribed: type.isDescribed });
+    this.#known = new KnownObjects({ revision, finalizer: finalization?.name, hasSelector, isDescribed: type.isDescribed });
+    this.#deletedDelaySeconds = finalization === undefined ? undefined : lateRunsOverSeconds(settings.functionTimeoutSeconds);
     this.#marks = marks;
     this.#clock = clock;
     this.upkeep = createUpkeep({ known: this.#known, marks, settings, clock });
@@ -168,7 +178,9 @@ export class Observer implements CellObserver {
   }
 
   #markDeleted(removed: Removed): void {
-    this.#marks.mark({ ...removed, reason: 'deleted', ...REASONS.deleted, firstSeenAtMs: this.#clock.steadyMs() });
+    const delaySeconds = this.#deletedDelaySeconds;
+    const delay = delaySeconds === undefined ? {} : { delaySeconds };
+    this.#marks.mark({ ...removed, reason: 'deleted', ...REASONS.deleted, ...delay, firstSeenAtMs: this.#clock.steadyMs() });
   }
 }
 

@@ -25,8 +25,12 @@ export interface UpkeepOptions {
 }
 
 export interface Upkeep {
-  /** Marks what comes due until the signal aborts. Rejects for a fault of our own only. */
-  run(signal: AbortSignal): Promise<void>;
+  /**
+   * Marks what comes due until the signal aborts. Rejects for a fault of our own only.
+   *
+   * @param isStreaming whether changes are told at this moment
+   */
+  run(signal: AbortSignal, isStreaming: () => boolean): Promise<void>;
 }
 
 /** The pause between two passes, in seconds; shorter where an interval is as short, for tests. */
@@ -53,8 +57,9 @@ export function createUpkeep({ known, marks, settings, clock }: UpkeepOptions): 
   }
 
   return {
-    async run(signal) {
+    async run(signal, isStreaming) {
       let fromSeconds = nowSeconds();
+      let wasStreaming = false;
       while (!signal.aborted) {
         await clock.sleep(passMs, signal);
         if (signal.aborted) return;
@@ -63,7 +68,10 @@ export function createUpkeep({ known, marks, settings, clock }: UpkeepOptions): 
         const toSeconds = nowSeconds();
         const span = { fromSeconds, toSeconds };
         const wallSeconds = Math.floor(clock.now().getTime() / 1000);
-        const plan = { span, wallSeconds, healing, resyncSeconds, isWaiting: (uid: string) => marks.has(uid) };
+        // A stream that has just been opened is still telling what happened without it.
+        const isFresh = wasStreaming && isStreaming();
+        wasStreaming = isStreaming();
+        const plan = { span, wallSeconds, healing, resyncSeconds, isFresh, isWaiting: (uid: string) => marks.has(uid) };
         for (const due of known.takeDue(plan)) mark(due);
         fromSeconds = toSeconds;
       }

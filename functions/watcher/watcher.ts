@@ -15,12 +15,12 @@ import { type ConnectedCluster, Fleet, type FleetOptions } from './fleet.ts';
 import { startHealthServer } from './health.ts';
 import { runHeartbeat } from './heartbeat.ts';
 import { CountedMarks, createMetrics } from './metrics.ts';
+import type { ObserverSettings } from './observer.ts';
 import { createOutbox } from './outbox.ts';
 import { type RegistryWatchOptions, watchRegistry } from './registry-watch.ts';
-import type { UpkeepSettings } from './upkeep.ts';
 
 export interface WatcherOptions {
-  readonly config: CellSettings & UpkeepSettings & Pick<Config, 'queueUrls' | 'httpAddress' | 'heartbeatSeconds'>;
+  readonly config: CellSettings & ObserverSettings & Pick<Config, 'queueUrls' | 'httpAddress' | 'heartbeatSeconds'>;
   /** Those of the registry now. The watcher closes the clients in the end. */
   readonly clusters: readonly ConnectedCluster[];
   /** Where the clusters come from, to be read again while running. */

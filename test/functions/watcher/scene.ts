@@ -24,7 +24,13 @@ export interface Line {
 }
 
 /** Upkeep as it is by default. */
-export const UPKEEP = { healAfterSeconds: 600, maxAgeSeconds: 21_600, resyncSeconds: 36_000, holdMaxSeconds: 60 };
+export const UPKEEP = {
+  healAfterSeconds: 600,
+  maxAgeSeconds: 21_600,
+  resyncSeconds: 36_000,
+  holdMaxSeconds: 60,
+  functionTimeoutSeconds: 30,
+};
 
 /** A log that keeps its lines. */
 export class FakeLog implements Log {

@@ -14,12 +14,13 @@ class Lab {
   readonly clock = new FakeClock();
   readonly known = new KnownObjects({ revision: 1 });
   readonly marks = new DirtyMarks();
+  isStreaming = true;
   readonly #stop = new AbortController();
   readonly #run: Promise<void>;
 
   constructor(settings: Partial<UpkeepSettings>) {
     const { known, marks, clock } = this;
-    this.#run = createUpkeep({ known, marks, settings: { ...UPKEEP, ...settings }, clock }).run(this.#stop.signal);
+    this.#run = createUpkeep({ known, marks, settings: { ...UPKEEP, ...settings }, clock }).run(this.#stop.signal, () => this.isStreaming);
   }
 
   /** Marks of a resync that leave, where only so many can. */
@@ -145,6 +146,28 @@ describe('upkeep', () => {
     assert.equal(lab.take(), 1);
     await lab.clock.advance(590_000);
     assert.equal(lab.take(), 0, 'the time until it is healed again is an interval');
+    await lab.stop();
+  });
+
+  it('takes no time for past while nobody tells of changes, nor at the moment when a stream is open again', async () => {
+    const lab = new Lab({ resyncSeconds: 1e9 });
+    const see = (inSeconds: number): void => {
+      const nextReconcileTime = new Date(lab.clock.now().getTime() + inSeconds * 1000).toISOString();
+      lab.see({ resourceVersion: String(lab.clock.now().getTime()), status: status({ nextReconcileTime }) });
+    };
+    lab.known.beginList();
+    see(60);
+    lab.known.endList();
+    lab.isStreaming = false;
+    await lab.clock.advance(3_600_000);
+    lab.isStreaming = true;
+    await lab.clock.advance(5_000);
+    see(60); // what the stream had to catch up with
+    assert.equal(lab.known.unsettled(lab.clock.now().getTime()).count, 0);
+    await lab.clock.advance(355_000);
+    assert.equal(lab.take(), 0);
+    await lab.clock.advance(10_000);
+    assert.equal(lab.take(), 1);
     await lab.stop();
   });
 

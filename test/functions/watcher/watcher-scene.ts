@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import type { ResourceType } from '../../../events/resource.ts';
 import { clusterName } from '../../../events/resource.ts';
 import type { KubernetesClient } from '../../../functions/adapters/kubernetes/port.ts';
+import type { WatchedReconciler } from '../../../functions/watcher/cells.ts';
 import type { RegisteredCluster } from '../../../functions/watcher/registry-watch.ts';
 import { startWatcher, type Watcher, type WatcherOptions } from '../../../functions/watcher/watcher.ts';
 import { FakeClock } from '../../fakes/clock.ts';
@@ -60,7 +61,11 @@ export class WatcherScene {
     return found;
   }
 
-  async start(kinds = [tenants], config: Partial<WatcherOptions['config']> = {}): Promise<void> {
+  /** @param kinds watched by reconcilers of revision 1 without any declaration; or those reconcilers */
+  async start(
+    kinds: readonly (ResourceType | WatchedReconciler)[] = [tenants],
+    config: Partial<WatcherOptions['config']> = {},
+  ): Promise<void> {
     this.watcher = await startWatcher({
       config: {
         queueUrls,
@@ -80,7 +85,7 @@ export class WatcherScene {
         },
         connect: ({ name }) => this.#connect(name),
       },
-      reconcilers: kinds.map((type) => ({ resource: type as never, revision: 1 })),
+      reconcilers: kinds.map((kind) => ('resource' in kind ? kind : { resource: kind as never, revision: 1 })),
       queue: this.queue,
       clock: this.clock,
       log: this.log,
