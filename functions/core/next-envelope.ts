@@ -21,6 +21,8 @@ export interface RunFacts {
   readonly wrote: boolean;
   /** Left out where nothing was read. */
   readonly seen?: Seen | undefined;
+  /** A record was received before: the run that died may have known more, and written more, than its message says. */
+  readonly redelivered?: boolean;
   /** True if no server has reached the message's resourceVersion: it is one of a lost history, and no measure of what is newer. */
   readonly isPositionLost?: boolean;
 }
@@ -63,7 +65,7 @@ export function nextEnvelopeData(data: EnvelopeData, outcome: Outcome, requeue: 
 function nextData(data: EnvelopeData, outcome: Outcome, requeue: Requeue, run: RunFacts): EnvelopeData {
   switch (outcome.kind) {
     case 'circuit-open':
-      return { ...data, lane: run.lane, heldSeconds: (data.heldSeconds ?? 0) + requeue.delaySeconds };
+      return hop(data, outcome, requeue, run);
     case 'not-due':
       return { ...data, lane: run.lane, notBefore: data.notBefore ?? wholeSeconds(outcome.notBefore) };
     case 'requeue-after':
@@ -74,6 +76,13 @@ function nextData(data: EnvelopeData, outcome: Outcome, requeue: Requeue, run: R
       return retry(data, outcome, row, requeue, run);
     }
   }
+}
+
+/** The same message, unless something was or may have been written: the next run, which cannot see that, then takes nothing on trust. */
+function hop(data: EnvelopeData, outcome: Outcome, { delaySeconds }: Requeue, run: RunFacts): EnvelopeData {
+  const held = { ...data, lane: run.lane, heldSeconds: (data.heldSeconds ?? 0) + delaySeconds };
+  if (!run.wrote && !run.redelivered) return held;
+  return { ...held, ...newest(data, outcome, run), mustRun: true, reason: data.reason === 'requeue' ? 'retry' : data.reason };
 }
 
 function retry(data: EnvelopeData, outcome: Outcome, row: RetryRow, requeue: Requeue, run: RunFacts): EnvelopeData {
@@ -123,14 +132,16 @@ function wakeUp(data: EnvelopeData, notBefore: Date, seen: Seen): EnvelopeData {
  * uid, resourceVersion and generation as last seen; what an overtaken run found counts more than what it had read before.
  * undefined where nobody knows, which is left out of the JSON.
  */
-function newest(data: EnvelopeData, outcome: Outcome, { seen = {}, isPositionLost = false }: RunFacts): Seen {
+function newest(data: EnvelopeData, outcome: Outcome, { seen = {}, isPositionLost = false, redelivered = false }: RunFacts): Seen {
   const found = factsOf(outcome);
+  // What the run before has read is not known, so only the newest is not older; the next record says that it is a first one.
+  const isUnread = redelivered && seen.resourceVersion === undefined && found.resourceVersion === undefined;
   const versions = [isPositionLost ? undefined : data.resourceVersion, seen.resourceVersion, found.resourceVersion];
   // After a restore of etcd no server reaches this version again: the next run reads the newest there is.
   const isBeyond = outcome.kind === 'transient' && outcome.failure.code === 'resource-version-too-large';
   return {
     uid: found.uid ?? seen.uid ?? data.uid,
-    resourceVersion: isBeyond ? undefined : versions.reduce(newestResourceVersion),
+    resourceVersion: isBeyond || isUnread ? undefined : versions.reduce(newestResourceVersion),
     generation: found.generation ?? seen.generation ?? data.generation,
   };
 }

@@ -15,6 +15,7 @@ import {
   cutShortResult,
   secondsUntil,
 } from '../core/circuit.ts';
+import { TransientError } from '../core/errors.ts';
 
 export interface Circuits {
   /** What one run has to do with the circuit of its cluster. It must be left in the end, whatever the run comes to. */
@@ -24,6 +25,10 @@ export interface Circuits {
 export interface CircuitVisit {
   /** Undefined where the run may call the cluster, else the seconds after which to ask again. Called once, before the first call. */
   enter(): number | undefined;
+  /** Aborted once another run has opened the circuit under this one: whoever has written nothing yet can wait as well. */
+  readonly opened: AbortSignal;
+  /** Seconds after which a run that `opened` ended may ask again. */
+  readonly openSeconds: number;
   /** Watches one call. Whatever is told after the first, or after the run has left, is dropped. */
   begin(): CallWatch;
   /** The run is over: another one may probe. Any number of times; nothing where it was never let in. */
@@ -39,6 +44,7 @@ export interface CallWatch {
 
 export function createCircuits(limits: CircuitLimits, clock: Pick<Clock, 'now' | 'steadyMs'>, log: Log): Circuits {
   const circuits = new Map<ClusterName, Circuit>();
+  const inside = new Map<CircuitVisit, { readonly cluster: ClusterName; readonly opening: AbortController }>();
   const elapsedMs = createElapsed(clock);
 
   /** Keeps the circuit and tells of what changed. */
@@ -56,8 +62,17 @@ export function createCircuits(limits: CircuitLimits, clock: Pick<Clock, 'now' |
     }
   }
 
+  /** Ends what runs of the cluster wait for that began before its circuit opened, save for the one that opened it. */
+  function endOthers(cluster: ClusterName, opener: CircuitVisit): void {
+    for (const [visit, other] of inside) {
+      if (other.cluster !== cluster || visit === opener) continue;
+      other.opening.abort(new TransientError('circuit-open', 'the cluster answers no other run: this one waits with them'));
+    }
+  }
+
   return {
     visit(cluster) {
+      const opening = new AbortController();
       const circuitOf = (): Circuit => circuits.get(cluster) ?? CLOSED;
       let state: 'outside' | 'inside' | 'left' = 'outside';
       let era = 0;
@@ -76,10 +91,16 @@ export function createCircuits(limits: CircuitLimits, clock: Pick<Clock, 'now' |
           // The calls of one run go out side by side: what they meet together counts once, or one object could open the circuit.
           hasFailed = true;
           keep(cluster, circuit, afterFailure(circuit, result, elapsedMs(), limits));
+          if (circuitOf().kind === 'open') endOthers(cluster, visit);
         }
       }
 
-      return {
+      const visit: CircuitVisit = {
+        opened: opening.signal,
+        get openSeconds() {
+          const circuit = circuitOf();
+          return circuit.kind === 'open' ? secondsUntil(circuit.untilMs, elapsedMs()) : limits.openSeconds;
+        },
         enter() {
           const admission = admit(circuitOf(), elapsedMs(), limits);
           if (admission.kind === 'wait') return admission.seconds;
@@ -87,6 +108,7 @@ export function createCircuits(limits: CircuitLimits, clock: Pick<Clock, 'now' |
           isProbe = admission.kind === 'probe';
           era = admission.circuit.era;
           circuits.set(cluster, admission.circuit);
+          inside.set(visit, { cluster, opening });
           return undefined;
         },
         begin() {
@@ -104,8 +126,10 @@ export function createCircuits(limits: CircuitLimits, clock: Pick<Clock, 'now' |
         leave() {
           if (isProbe && isHeard()) keep(cluster, circuitOf(), afterProbe(circuitOf(), isAnswered, elapsedMs()));
           state = 'left';
+          inside.delete(visit);
         },
       };
+      return visit;
     },
   };
 }

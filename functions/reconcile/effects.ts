@@ -42,7 +42,8 @@ export function effectOfRun({ run, report, disposition }: Decided, dependencies:
   const now = clock.now();
   const seen = report.context?.object.metadata;
   const { wrote, isPositionLost } = report;
-  const facts: RunFacts = { now, lane: run.lane, wrote, isPositionLost, ...(seen === undefined ? {} : { seen }) };
+  const { lane, redelivered } = run;
+  const facts: RunFacts = { now, lane, wrote, redelivered, isPositionLost, ...(seen === undefined ? {} : { seen }) };
   const bodyOf = (data: EnvelopeData): string =>
     encodeEnvelope(buildEnvelope(data, { id: clock.uuid(), now, traceparent: run.traceparent }));
   const lost = lostWakeUp({ run, report }, now);

@@ -47,10 +47,11 @@ export async function processRun(
   if (waitSeconds !== undefined) return earlyReport({ kind: 'circuit-open', waitSeconds });
   const client = createRunClient(cluster, signal, circuit);
   const { clock, log, queue, queueUrls, functionTimeoutSeconds } = dependencies;
-  return runObject({ run, client, reconciler, clock, log, queue, queueUrls, functionTimeoutSeconds, signal, now, progress: noProgress() });
+  const context = { run, client, reconciler, clock, log, queue, queueUrls, functionTimeoutSeconds, signal, now, progress: noProgress() };
+  return runObject(context, circuit);
 }
 
-async function runObject(context: RunContext): Promise<RunReport> {
+async function runObject(context: RunContext, circuit: CircuitVisit): Promise<RunReport> {
   const { client, signal, progress } = context;
   const report = (result: Pick<RunReport, 'outcome'> & Partial<RunReport>): RunReport => ({
     ...{ stage: progress.stage, isApiServerError: false, context: progress.seen, client },
@@ -60,6 +61,7 @@ async function runObject(context: RunContext): Promise<RunReport> {
   try {
     return report(await untilAborted(signal, runSteps(context)));
   } catch (error) {
+    if (client.isHeldBack) return report({ outcome: { kind: 'circuit-open', waitSeconds: circuit.openSeconds } });
     const outcome = outcomeOf(error, progress.stage);
     const isLate = signal.aborted && progress.stage === 'author';
     if (isLate && !client.isCutShort) return report({ outcome: { kind: 'unknown', failure: lateAuthorFailure() } });

@@ -4,6 +4,7 @@
  * circuit.
  */
 import type { KubernetesClient } from '../adapters/kubernetes/port.ts';
+import { untilAborted } from './abort.ts';
 import type { CallWatch, CircuitVisit } from './circuits.ts';
 
 type Call = 'get' | 'getMetadata' | 'list' | 'apply' | 'applyStatus' | 'delete' | 'patchFinalizers' | 'createEvent';
@@ -17,6 +18,8 @@ export interface RunClient extends Pick<KubernetesClient, Call> {
   readonly wrote: boolean;
   /** True if a call was under way when the signal was aborted: then the API server has its part in the run's length. */
   readonly isCutShort: boolean;
+  /** True if a call was refused or given up because the circuit of the cluster opened, before the run had written anything. */
+  readonly isHeldBack: boolean;
   /** True for an error that one of these calls threw: the API server's own, not the author's. */
   isOwnError(error: unknown): boolean;
 }
@@ -25,11 +28,18 @@ export interface RunClient extends Pick<KubernetesClient, Call> {
  * @param signal   aborted when the record's deadline passes
  * @param circuit  left out for calls that come after a run
  */
-export function createRunClient(client: KubernetesClient, signal: AbortSignal, circuit?: Pick<CircuitVisit, 'begin'>): RunClient {
+export function createRunClient(
+  client: KubernetesClient,
+  signal: AbortSignal,
+  circuit?: Pick<CircuitVisit, 'begin' | 'opened'>,
+): RunClient {
   let requestCount = 0;
   let wrote = false;
   const underWay = new Set<CallWatch>();
   let isCutShort = false;
+  let isHeldBack = false;
+  const opened = circuit?.opened;
+  const patience = opened === undefined ? signal : AbortSignal.any([signal, opened]);
   const thrown = new WeakSet<object>();
   // Registered before anybody else's, so that no call has noticed the end yet.
   const onAbort = (): void => {
@@ -37,18 +47,21 @@ export function createRunClient(client: KubernetesClient, signal: AbortSignal, c
     for (const watch of underWay) watch.cutShort();
   };
   signal.addEventListener('abort', onAbort, { once: true });
-  const call = async <Result>(name: Call, send: () => Promise<Result>): Promise<Result> => {
+  const call = async <Result>(name: Call, send: (signal: AbortSignal) => Promise<Result>): Promise<Result> => {
     signal.throwIfAborted();
+    if (opened?.aborted && !wrote) isHeldBack = true;
+    if (isHeldBack) throw opened?.reason;
     requestCount += 1;
     if (WRITES.has(name)) wrote = true;
     const watch = circuit?.begin() ?? { ended() {}, cutShort() {} };
     underWay.add(watch);
     try {
-      const result = await send();
+      const result = await (wrote ? send(signal) : untilAborted(patience, send(patience)));
       watch.ended();
       return result;
     } catch (error) {
       watch.ended(error);
+      if (opened?.aborted && error === opened.reason) isHeldBack = true;
       if (typeof error === 'object' && error !== null) thrown.add(error);
       throw error;
     } finally {
@@ -56,15 +69,15 @@ export function createRunClient(client: KubernetesClient, signal: AbortSignal, c
     }
   };
   return {
-    get: (type, at, options) => call('get', () => client.get(type, at, { ...options, signal })),
-    getMetadata: (type, at, options) => call('getMetadata', () => client.getMetadata(type, at, { ...options, signal })),
-    list: (type, options) => call('list', () => client.list(type, { ...options, signal })),
-    apply: (type, body, options) => call('apply', () => client.apply(type, body, { ...options, signal })),
-    applyStatus: (type, body) => call('applyStatus', () => client.applyStatus(type, body, { signal })),
-    delete: (type, at, uid) => call('delete', () => client.delete(type, at, uid, { signal })),
+    get: (type, at, options) => call('get', (until) => client.get(type, at, { ...options, signal: until })),
+    getMetadata: (type, at, options) => call('getMetadata', (until) => client.getMetadata(type, at, { ...options, signal: until })),
+    list: (type, options) => call('list', (until) => client.list(type, { ...options, signal: until })),
+    apply: (type, body, options) => call('apply', (until) => client.apply(type, body, { ...options, signal: until })),
+    applyStatus: (type, body) => call('applyStatus', (until) => client.applyStatus(type, body, { signal: until })),
+    delete: (type, at, uid) => call('delete', (until) => client.delete(type, at, uid, { signal: until })),
     patchFinalizers: (type, at, guard, finalizers) =>
-      call('patchFinalizers', () => client.patchFinalizers(type, at, guard, finalizers, { signal })),
-    createEvent: (event, namespace) => call('createEvent', () => client.createEvent(event, namespace, { signal })),
+      call('patchFinalizers', (until) => client.patchFinalizers(type, at, guard, finalizers, { signal: until })),
+    createEvent: (event, namespace) => call('createEvent', (until) => client.createEvent(event, namespace, { signal: until })),
     get requestCount() {
       return requestCount;
     },
@@ -73,6 +86,9 @@ export function createRunClient(client: KubernetesClient, signal: AbortSignal, c
     },
     get isCutShort() {
       return isCutShort;
+    },
+    get isHeldBack() {
+      return isHeldBack;
     },
     isOwnError: (error) => typeof error === 'object' && error !== null && thrown.has(error),
   };

@@ -37,6 +37,13 @@ describe('nextEnvelopeData after a failure', () => {
     assert.equal(next.lane, 'bulk');
   });
 
+  it('names no version where a record that was received before was not even read: the run that died may have known a newer one', () => {
+    const data = exampleData({ resourceVersion: '100' });
+    assert.equal(nextEnvelopeData(data, transient, requeue, facts({ redelivered: true })).resourceVersion, undefined);
+    const read = facts({ redelivered: true, seen: { resourceVersion: '120' } });
+    assert.equal(nextEnvelopeData(data, transient, requeue, read).resourceVersion, '120');
+  });
+
   it('adds up failures by row', () => {
     const first = nextEnvelopeData(exampleData(), transient, requeue, facts());
     const second = nextEnvelopeData(first, overtaken, { ...requeue, attempt: 3 }, facts());
@@ -127,6 +134,23 @@ describe('nextEnvelopeData for a hop', () => {
     const data = exampleData({ attempt: 3, heldSeconds: 40, reason: 'requeue', notBefore: '2026-03-01T12:00:00Z', lane: 'live' });
     const next = nextEnvelopeData(data, { kind: 'circuit-open', waitSeconds: 300 }, { ...requeue, delaySeconds: 310, attempt: 3 }, facts());
     assert.deepEqual(next, { ...data, heldSeconds: 350 });
+  });
+
+  it('takes nothing on trust behind an open circuit once something was written, or may have been', () => {
+    const data = exampleData({
+      reason: 'requeue',
+      notBefore: '2026-03-01T12:00:00Z',
+      lane: 'live',
+      resourceVersion: '100',
+      mustRun: false,
+    });
+    const hop = (over: Partial<RunFacts>, from = data) =>
+      nextEnvelopeData(from, { kind: 'circuit-open', waitSeconds: 300 }, { ...requeue, attempt: 1 }, facts(over));
+    const wrote = hop({ wrote: true, seen: { uid: 'u', resourceVersion: '120', generation: 7 } });
+    assert.deepEqual([wrote.reason, wrote.mustRun, wrote.resourceVersion, wrote.uid, wrote.attempt], ['retry', true, '120', 'u', 1]);
+    const again = hop({ redelivered: true });
+    assert.deepEqual([again.reason, again.mustRun, again.resourceVersion], ['retry', true, undefined]);
+    assert.equal(hop({ redelivered: true }, { ...data, reason: 'deleted' }).reason, 'deleted');
   });
 
   it('is the same message until it is due', () => {
