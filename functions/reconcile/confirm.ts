@@ -10,6 +10,7 @@ import { type Outcome, RUN_AGAIN } from '../core/outcome.ts';
 import type { OwnStatus } from '../core/status.ts';
 import { compareWithRead, overtaken } from './overtaken.ts';
 import type { ObjectContext } from './run-context.ts';
+import { asStatusFieldMissing } from './status-fields.ts';
 
 /** How often one run confirms again after foreign writes before it lets the queue wait. */
 const CONFIRM_AGAIN_MAX = 3;
@@ -28,7 +29,7 @@ export interface Confirmed {
  * Applies `status` at the resourceVersion read. A foreign write in between costs one read and one more apply; a newer spec,
  * a newer run or another object of the name means that this run was overtaken.
  *
- * @throws TerminalError `status-subresource-missing`, and the errors of the client other than the conflict on R
+ * @throws TerminalError `status-subresource-missing`, `status-field-missing`, and the errors of the client other than the conflict on R
  */
 export async function confirm(context: ObjectContext, status: OwnStatus): Promise<Confirmed> {
   const { client, reconciler, clock, signal } = context;
@@ -39,7 +40,7 @@ export async function confirm(context: ObjectContext, status: OwnStatus): Promis
       if (answer === undefined) return { outcome: await explainAbsence(context), rereadCount };
       return { outcome: { kind: 'finished', branch: 'reconciled' }, confirmed: answer, rereadCount };
     } catch (error) {
-      if (!(error instanceof ConflictError && error.code === 'resource-version-conflict')) throw error;
+      if (!(error instanceof ConflictError && error.code === 'resource-version-conflict')) throw asStatusFieldMissing(error);
     }
     const found = await client.get(reconciler.resource, context.run.key);
     if (found === undefined) return { outcome: { kind: 'finished', branch: 'gone' }, rereadCount: rereadCount + 1 };

@@ -5,12 +5,15 @@ import type { Branch } from '../core/outcome.ts';
 import type { KubernetesObject, Reconciler } from '../core/reconciler.ts';
 import type { ObjectRun } from './fold.ts';
 import { observedOf } from './observed.ts';
+import { isDoneUnobserved } from './status-fields.ts';
 import { isStaleRequeue } from './wake.ts';
 
 /**
  * The branch that ends the run here, or undefined where the object is to be reconciled. A kind without finalizer has
  * nothing to do for an object that is being deleted: its children go with their owner. One outside the selection keeps them as
  * they are: to the watcher it looked deleted, or its message was sent before it left.
+ *
+ * @throws TerminalError `status-field-missing`
  */
 export function endsHere(run: ObjectRun, object: KubernetesObject | undefined, reconciler: Reconciler): Branch | undefined {
   if (object === undefined) return 'gone';
@@ -24,7 +27,8 @@ export function endsHere(run: ObjectRun, object: KubernetesObject | undefined, r
   // Whoever wrote this status did not speak of our work.
   if (reconciler.resource.isDescribed) return undefined;
   const { observedGeneration, observedRevision } = observedOf(object);
-  return isSettled({ generation, observedGeneration, observedRevision }, reconciler.revision) ? 'settled' : undefined;
+  const isDone = isSettled({ generation, observedGeneration, observedRevision }, reconciler.revision) || isDoneUnobserved(object);
+  return isDone ? 'settled' : undefined;
 }
 
 /** True where no record but retries asked for this run: the budget of a newer generation belongs to that one's own message. */
