@@ -1,4 +1,4 @@
-/** What ARCHITECTURE.md says that the watcher tells is what it tells: every state, reason, log line and metric, and no other. */
+/** What ARCHITECTURE.md says that the watcher and the function tell is what they tell: every state, reason, log line and metric, and no other. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -74,6 +74,16 @@ describe('ARCHITECTURE.md, of what the watcher tells', () => {
     });
     assert.ok(code.length > 20);
     assert.deepEqual(listed.sort(), code.sort());
+  });
+
+  it('lists every line about a circuit', () => {
+    const source = readFileSync(join(root, 'functions/reconcile/circuits.ts'), 'utf8');
+    const code = logLinesOf(source, {}).map(({ level, message, fields }) => [level, message, fields.join(', ')]);
+    const listed = tableOf('| level | message of the function | fields | when |').map((cells) => cells.slice(0, 3));
+    assert.deepEqual(
+      listed.filter(([, message]) => message?.startsWith('circuit')),
+      code,
+    );
   });
 
   it('lists every metric with its type and labels', async () => {

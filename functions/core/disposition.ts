@@ -160,9 +160,10 @@ function nthFailure(row: RetryRow, attempt: number, isAttempt: boolean, failures
   return failures === undefined ? attempt : Math.min(attempt, whole((failures[row] ?? 0) + 1));
 }
 
-/** Of all that was held, not everything comes back in the second in which the circuit lets one probe through. */
+/** Of all that was held, not everything comes back in the second in which the circuit lets one probe through; nor at the longest delay. */
 function heldSeconds(waitSeconds: number, random: number): number {
-  return delay((waitSeconds > 0 ? waitSeconds : 1) * (1 + random / 4));
+  const least = waitSeconds > 0 ? Math.min(waitSeconds, DELAY_MAX_SECONDS * 0.8) : 1;
+  return delay(least * (1 + random / 4));
 }
 
 /** A hop towards `notBefore`: SQS delays for 900 seconds at most, so a longer wait is several hops. No attempt is spent. */

@@ -167,6 +167,7 @@ describe('dispose, hops', () => {
   it('spreads what was held, and stays within what SQS takes', () => {
     assert.equal(delayOf(dispose({ kind: 'circuit-open', waitSeconds: 40 }, context({ random: ALMOST_ONE }))), 50);
     assert.equal(delayOf(dispose({ kind: 'circuit-open', waitSeconds: 880 }, context({ random: ALMOST_ONE }))), 900);
+    assert.equal(delayOf(dispose({ kind: 'circuit-open', waitSeconds: 3600 }, context())), 720, 'spread at the longest delay too');
     assert.equal(delayOf(dispose({ kind: 'circuit-open', waitSeconds: Number.NaN }, context())), 1);
   });
 
