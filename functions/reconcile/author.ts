@@ -5,9 +5,9 @@
 import { formatResourceKey } from '../../events/resource.ts';
 import type { DescribedObject } from '../core/described-resource.ts';
 import { deepFreeze } from '../core/frozen.ts';
-import type { CustomObject, Read, ReconcilerLog } from '../core/reconciler.ts';
+import type { CustomObject, FinalizeInput, Read, ReconcilerLog } from '../core/reconciler.ts';
 import { readNotOlderThan } from './read.ts';
-import type { ObjectContext } from './run-context.ts';
+import type { ObjectContext, RunContext } from './run-context.ts';
 
 /**
  * What `reconcile` returned: nothing is known of it yet, not even that it is a Plan. It may never come; whoever waits has to
@@ -21,22 +21,25 @@ export async function askAuthor(
   object: CustomObject<unknown, unknown> | DescribedObject,
   readAt: string | undefined,
 ): Promise<unknown> {
-  const { run, reconciler, client, now, signal } = context;
+  const input = authorInput(context, context.object.metadata.uid, readAt);
+  return context.reconciler.reconcile({ ...input, object: object as CustomObject<unknown, unknown> });
+}
+
+/** What either function of an author is given besides the object with that uid. */
+export function authorInput(
+  context: RunContext,
+  uid: string,
+  readAt: string | undefined,
+): Omit<FinalizeInput<unknown, unknown>, 'uid' | 'object'> {
+  const { run, client, now, signal } = context;
   const read: Read = async (type, at) =>
     deepFreeze(await readNotOlderThan(context, readAt, (resourceVersion) => client.get(type, at, { resourceVersion })));
-  return reconciler.reconcile({
-    key: deepFreeze({ ...run.key }),
-    object: object as CustomObject<unknown, unknown>,
-    read,
-    now: new Date(now),
-    log: authorLog(context),
-    signal,
-  });
+  return { key: deepFreeze({ ...run.key }), read, now: new Date(now), log: authorLog(context, uid), signal };
 }
 
 /** The author's lines say of which object and attempt they speak; the author's fields can't hide that. */
-function authorLog({ run, object, log }: ObjectContext): ReconcilerLog {
-  const facts = { key: formatResourceKey(run.key), uid: object.metadata.uid, attempt: run.data.attempt };
+function authorLog({ run, log }: RunContext, uid: string): ReconcilerLog {
+  const facts = { key: formatResourceKey(run.key), uid, attempt: run.data.attempt };
   return {
     info: (message, fields) => log.info(message, { ...fields, ...facts }),
     warn: (message, fields) => log.warn(message, { ...fields, ...facts }),

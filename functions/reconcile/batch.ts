@@ -3,6 +3,8 @@
  * that one of them does, throws or never finishes reaches another; the answer names the records that SQS is to keep.
  */
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
+import type { EnvelopeData } from '../../events/envelope.ts';
+import { groupKind } from '../../events/resource.ts';
 import { type Budgets, dispose } from '../core/disposition.ts';
 import { dataOfFound, spentBudget } from '../core/next-envelope.ts';
 import { startTimer } from './abort.ts';
@@ -67,6 +69,7 @@ async function settleAll(event: SQSEvent, invocation: Invocation, dependencies: 
     ...foldRecords(
       records.filter((record) => record.kind === 'reconcile'),
       startedAt,
+      (data) => hasFinalizer(data, dependencies),
     ).map((run) => ({
       messageIds: run.messageIds,
       key: run.key,
@@ -90,6 +93,11 @@ async function settleAll(event: SQSEvent, invocation: Invocation, dependencies: 
   });
   sends.stop();
   return { batchItemFailures: [...new Set(failed.flat())].map((itemIdentifier) => ({ itemIdentifier })) };
+}
+
+/** True for a kind whose objects may leave something outside, each under its own uid. */
+function hasFinalizer(data: EnvelopeData, { reconcilers }: BatchDependencies): boolean {
+  return reconcilers.some(({ resource, finalization }) => finalization !== undefined && groupKind(resource) === groupKind(data));
 }
 
 interface Work {

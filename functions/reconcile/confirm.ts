@@ -8,14 +8,10 @@ import type { AppliedObject } from '../adapters/kubernetes/port.ts';
 import { ConflictError, TerminalError } from '../core/errors.ts';
 import { type Outcome, RUN_AGAIN } from '../core/outcome.ts';
 import type { OwnStatus } from '../core/status.ts';
+import { pauseBriefly, READ_AGAIN_MAX } from './again.ts';
 import { compareWithRead, overtaken } from './overtaken.ts';
 import type { ObjectContext } from './run-context.ts';
 import { asStatusFieldMissing } from './status-fields.ts';
-
-/** How often one run confirms again after foreign writes before it lets the queue wait. */
-const CONFIRM_AGAIN_MAX = 3;
-/** Longest pause before confirming again, in milliseconds. */
-const JITTER_MS = 20;
 
 export interface Confirmed {
   readonly outcome: Outcome;
@@ -32,7 +28,7 @@ export interface Confirmed {
  * @throws TerminalError `status-subresource-missing`, `status-field-missing`, and the errors of the client other than the conflict on R
  */
 export async function confirm(context: ObjectContext, status: OwnStatus): Promise<Confirmed> {
-  const { client, reconciler, clock, signal } = context;
+  const { client, reconciler } = context;
   let current = context.object;
   for (let rereadCount = 0; ; rereadCount += 1) {
     try {
@@ -45,11 +41,11 @@ export async function confirm(context: ObjectContext, status: OwnStatus): Promis
     const found = await client.get(reconciler.resource, context.run.key);
     if (found === undefined) return { outcome: { kind: 'finished', branch: 'gone' }, rereadCount: rereadCount + 1 };
     const overtakenBy = compareWithRead(reconciler, context.object, found);
-    if (overtakenBy !== 'foreign-fields' || rereadCount >= CONFIRM_AGAIN_MAX) {
+    if (overtakenBy !== 'foreign-fields' || rereadCount >= READ_AGAIN_MAX) {
       return { outcome: overtaken(overtakenBy, found), rereadCount: rereadCount + 1 };
     }
     current = found;
-    await clock.sleep(1 + clock.random() * (JITTER_MS - 1), signal);
+    await pauseBriefly(context);
   }
 }
 

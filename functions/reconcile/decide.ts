@@ -17,8 +17,8 @@ import { isStaleRequeue } from './wake.ts';
  */
 export function endsHere(run: ObjectRun, object: KubernetesObject | undefined, reconciler: Reconciler): Branch | undefined {
   if (object === undefined) return 'gone';
-  const { generation, annotations, deletionTimestamp } = object.metadata;
-  if (annotations !== undefined && Object.hasOwn(annotations, PAUSED_ANNOTATION)) return 'paused';
+  const { generation, deletionTimestamp } = object.metadata;
+  if (isPaused(object)) return 'paused';
   if (deletionTimestamp !== undefined) return 'deleting';
   if (!reconciler.watch.selects(object)) return 'not-selected';
   if (!reconciler.resource.isDescribed && isStaleRequeue(run, observedOf(object).nextReconcileTime)) return 'requeue-stale';
@@ -29,6 +29,11 @@ export function endsHere(run: ObjectRun, object: KubernetesObject | undefined, r
   const { observedGeneration, observedRevision } = observedOf(object);
   const isDone = isSettled({ generation, observedGeneration, observedRevision }, reconciler.revision) || isDoneUnobserved(object);
   return isDone ? 'settled' : undefined;
+}
+
+/** True where somebody asks that the object be left alone. */
+export function isPaused({ metadata: { annotations } }: Pick<KubernetesObject, 'metadata'>): boolean {
+  return annotations !== undefined && Object.hasOwn(annotations, PAUSED_ANNOTATION);
 }
 
 /** True where no record but retries asked for this run: the budget of a newer generation belongs to that one's own message. */

@@ -31,13 +31,19 @@ export interface ObjectRun {
  *
  * A record that is not due yet is never folded into one that is: it would be acknowledged with that run, and what it
  * waits for would be lost.
+ *
+ * @param isApart  true for a kind whose objects are told apart by uid: what one of them left outside is not its successor's
  */
-export function foldRecords(records: readonly WorkRecord[], now: Date): ObjectRun[] {
+export function foldRecords(
+  records: readonly WorkRecord[],
+  now: Date,
+  isApart: (data: EnvelopeData) => boolean = () => false,
+): ObjectRun[] {
   const groups = new Map<string, WorkRecord[]>();
   for (const [index, record] of records.entries()) {
     const { data } = record.envelope;
     const waits = notBeforeOf(data) > now.getTime();
-    const group = waits ? `${index}` : formatResourceKey(keyOf(data));
+    const group = waits ? `${index}` : `${formatResourceKey(keyOf(data))} ${isApart(data) ? (data.uid ?? '') : ''}`;
     const members = groups.get(group);
     if (members === undefined) groups.set(group, [record]);
     else members.push(record);

@@ -38,6 +38,9 @@ export function overtaken(by: OvertakenBy, found: KubernetesObject): Outcome {
  * What a run that is to be given up came to instead, or undefined where its letter stands. A run that wrote and never came to
  * its confirm may have been overtaken without noticing: what it left behind is then nobody's any more, and a letter would leave
  * it there. Where that cannot be learned, the failure to learn it is the outcome.
+ *
+ * Where something outside may have been made for an object that is gone or replaced by now, one more run, for the uid acted on,
+ * finalizes it.
  */
 export async function outcomeInsteadOfLetter(
   { outcome, wrote, context }: RunReport,
@@ -47,6 +50,9 @@ export async function outcomeInsteadOfLetter(
   const { client, reconciler, run, object } = context;
   try {
     const found = await untilAborted(signal, client.get(reconciler.resource, run.key));
+    if (reconciler.finalization !== undefined && found?.metadata.uid !== object.metadata.uid) {
+      return { outcome: overtaken('replacement', object), isApiServerError: false };
+    }
     if (found === undefined) return { outcome: { kind: 'finished', branch: 'gone' }, isApiServerError: false };
     const by = compareWithRead(reconciler, object, found);
     return by === 'foreign-fields' ? undefined : { outcome: overtaken(by, found), isApiServerError: false };

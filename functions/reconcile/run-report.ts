@@ -24,7 +24,7 @@ export interface RunReport {
   readonly stack?: string | undefined;
   /** The status that was confirmed; undefined where none was. */
   readonly status: OwnStatus | undefined;
-  /** Reads that conflicts have cost. */
+  /** Reads that conflicts have cost, those before the confirm too. */
   readonly rereadCount: number;
 }
 
@@ -39,11 +39,13 @@ export interface Progress {
   isPositionLost: boolean;
   /** An author who may write outside was asked. */
   mayHaveActed: boolean;
+  /** Reads that conflicts before the confirm have cost. */
+  rereadCount: number;
 }
 
 /** The progress of a run that has not begun. */
 export function noProgress(): Progress {
-  return { stage: 'read', seen: undefined, isPositionLost: false, mayHaveActed: false };
+  return { stage: 'read', seen: undefined, isPositionLost: false, mayHaveActed: false, rereadCount: 0 };
 }
 
 /** The report of a run that ended before it looked at its object. */

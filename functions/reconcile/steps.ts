@@ -1,4 +1,4 @@
-/** The steps of a run, in the order of ARCHITECTURE.md: read, settled, plan, act, confirm. */
+/** The steps of a run, in the order of ARCHITECTURE.md: read, gone or deleting, settled, finalizer, plan, act, confirm. */
 import { parseDescribed } from '../core/described-resource.ts';
 import { TerminalError } from '../core/errors.ts';
 import { RUN_AGAIN } from '../core/outcome.ts';
@@ -10,7 +10,10 @@ import { mergeStatus, ownStatusOf } from '../core/status.ts';
 import { act, isOnlyGenerationNew } from './act.ts';
 import { askAuthor } from './author.ts';
 import { confirm, confirmDescribed } from './confirm.ts';
-import { endsHere } from './decide.ts';
+import { endsHere, isPaused } from './decide.ts';
+import { finalizeDeleting } from './deleting.ts';
+import { finalizeAbsent, finalizeLost } from './finalize.ts';
+import { ensureFinalizer } from './finalizer.ts';
 import { readObject } from './read.ts';
 import type { ObjectContext, RunContext } from './run-context.ts';
 import type { StepsResult } from './run-report.ts';
@@ -19,23 +22,41 @@ import { toBeWoken, wakeOf } from './wake.ts';
 /** What the run comes to; keeps `context.progress` up. Throws whatever a step throws. */
 export async function runSteps(context: RunContext): Promise<StepsResult> {
   const { run, reconciler, progress } = context;
-  const { object, isPositionLost } = await readObject(context);
+  const { object: found, isPositionLost } = await readObject(context);
   progress.isPositionLost = isPositionLost;
-  if (object !== undefined) progress.seen = { ...context, object };
-  const branch = endsHere(run, object, reconciler);
-  if (progress.seen === undefined || branch !== undefined) return { outcome: { kind: 'finished', branch: branch ?? 'gone' } };
-  return reconcile(progress.seen);
+  const { finalization } = reconciler;
+  // A message without a uid is about whatever has the name.
+  const uid = run.data.uid ?? found?.metadata.uid;
+  if (finalization !== undefined && uid !== undefined && found?.metadata.uid !== uid) {
+    return finalizeAbsent(context, finalization, { uid, found });
+  }
+  if (found === undefined) return { outcome: { kind: 'finished', branch: 'gone' } };
+  const seen = { ...context, object: found };
+  progress.seen = seen;
+  if (finalization !== undefined && found.metadata.deletionTimestamp !== undefined && !isPaused(found)) {
+    return finalizeDeleting(seen, finalization);
+  }
+  const branch = endsHere(run, found, reconciler);
+  if (branch !== undefined) return { outcome: { kind: 'finished', branch } };
+  if (!reconciler.resource.isDescribed && hasAtomicConditions(found)) {
+    // Nothing may be shown on this object either: an apply of our conditions is what would do the harm.
+    progress.seen = undefined;
+    throw conditionsNotMergeable();
+  }
+  if (finalization === undefined) return reconcile(seen);
+  const held = await ensureFinalizer(seen, finalization);
+  if (held.kind === 'ended') return held.result;
+  const acting = { ...context, object: held.object };
+  progress.seen = acting;
+  // From here on something outside may depend on the uid, and nothing but the author knows.
+  progress.mayHaveActed = true;
+  return finalizeLost(acting, finalization, await reconcile(acting));
 }
 
 /** From the author to the confirm. */
 async function reconcile(context: ObjectContext): Promise<StepsResult> {
   const { run, reconciler, object, now, progress } = context;
   const { resource } = reconciler;
-  if (!resource.isDescribed && hasAtomicConditions(object)) {
-    // Nothing may be shown on this object either: an apply of our conditions is what would do the harm.
-    progress.seen = undefined;
-    throw conditionsNotMergeable();
-  }
   // The checks of a schema are the author's code as well.
   progress.stage = 'author';
   const custom = resource.isDescribed ? parseDescribed(resource, object) : parseObject(resource, object);

@@ -12,7 +12,6 @@
  * - an AbortError of the caller's own signal passes through as the signal's reason
  */
 
-import type { FINALIZER_MANAGER } from '../../../events/labels.ts';
 import type { ColumnDefinition, ObjectMetadata, Row } from '../../../events/observed-object.ts';
 import type { ClusterName, ObjectAddress, ResourceType } from '../../../events/resource.ts';
 import type { KubernetesObject, PlannedObject } from '../../core/reconciler.ts';
@@ -25,7 +24,7 @@ export interface CallOptions {
 
 export interface ApplyOptions extends CallOptions {
   /** {@link FIELD_MANAGER} if left out. */
-  readonly fieldManager?: typeof FINALIZER_MANAGER;
+  readonly fieldManager?: string;
 }
 
 export interface ReadOptions extends CallOptions {

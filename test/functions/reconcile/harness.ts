@@ -12,6 +12,8 @@ import type { Metric } from '../../../functions/core/metric.ts';
 import {
   type CustomObject,
   defineReconciler,
+  type FinalizeAnswer,
+  type FinalizeInput,
   type KubernetesObject,
   type Plan,
   type ReconcileInput,
@@ -55,6 +57,7 @@ export const widgets = defineResource<WidgetSpec, WidgetStatus>({
 });
 
 export type WidgetInput = ReconcileInput<WidgetSpec, WidgetStatus>;
+export type FinalizeWidgetInput = FinalizeInput<WidgetSpec, WidgetStatus>;
 
 /** The Plan that a Widget of these names asks for. */
 export function planFor(object: CustomObject<WidgetSpec, WidgetStatus>): Plan<WidgetStatus> {
@@ -89,6 +92,12 @@ export class Harness {
   readonly inputs: WidgetInput[] = [];
   /** The author's function; tests replace it. */
   author: (input: WidgetInput) => unknown = ({ object }) => planFor(object);
+  /** Where it is set, the kind has this finalizer. */
+  finalizer: string | undefined;
+  /** Inputs of every call of the author's finalize. */
+  readonly finalized: FinalizeWidgetInput[] = [];
+  /** The author's finalize; tests replace it. */
+  finalize: (input: FinalizeWidgetInput) => unknown = () => ({ done: true });
   revision = 1;
   /** The kind as its author declares it; tests replace its schema. */
   resource = widgets;
@@ -249,11 +258,16 @@ export class Harness {
   }
 
   private reconciler(): Reconciler {
+    const finalize = async (input: FinalizeWidgetInput): Promise<FinalizeAnswer> => {
+      this.finalized.push(input);
+      return (await this.finalize(input)) as FinalizeAnswer;
+    };
     const reconciler = defineReconciler<WidgetSpec, WidgetStatus>({
       resource: this.resource,
       revision: this.revision,
       owns: [namespaces, configMaps],
       watch: this.watch,
+      ...(this.finalizer === undefined ? {} : { finalizer: this.finalizer, finalize }),
       reconcile: async (input) => {
         this.inputs.push(input);
         return (await this.author(input)) as Plan<WidgetStatus>;
