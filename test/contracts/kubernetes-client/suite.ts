@@ -2,36 +2,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { ObjectAddress, ResourceType } from '../../../events/resource.ts';
-import {
-  FINALIZER_MANAGER,
-  type KubernetesClient,
-  type WatchFrame,
-  type WatchOptions,
-} from '../../../functions/adapters/kubernetes/port.ts';
-import { ownFieldsOf } from '../../../functions/core/own-fields.ts';
+import type { KubernetesClient, WatchFrame, WatchOptions } from '../../../functions/adapters/kubernetes/port.ts';
 import type { KubernetesObject } from '../../../functions/core/reconciler.ts';
+import { type Bench, fresh, thing } from './bench.ts';
+import { describeFinalizers } from './finalizer-cases.ts';
 import { COLUMNS, plains, things } from './kinds.ts';
 
-/** A client, and somebody else's hand on the same cluster. */
-export interface Bench {
-  readonly client: KubernetesClient;
-  create(type: ResourceType, at: ObjectAddress, fields?: Record<string, unknown>): Promise<void>;
-  /** A merge patch by another field manager; null takes a field out. */
-  edit(type: ResourceType, at: ObjectAddress, patch: Record<string, unknown>, subresource?: 'status'): Promise<void>;
-  delete(type: ResourceType, at: ObjectAddress): Promise<void>;
-  close(): Promise<void>;
-}
-
-let names = 0;
-/** A new address in the namespace `default`. */
-function fresh(): { readonly namespace: string; readonly name: string } {
-  names += 1;
-  return { namespace: 'default', name: `contract-${names}` };
-}
-
-function thing(at: ObjectAddress, fields: Record<string, unknown> = {}, metadata: Record<string, unknown> = {}) {
-  return { apiVersion: 'contract.example/v1', kind: 'Thing', metadata: { ...at, ...metadata }, ...fields };
-}
+export type { Bench } from './bench.ts';
 
 export function describeKubernetesClient(name: string, setUp: () => Promise<Bench>): void {
   describe(`${name} as a KubernetesClient`, () => {
@@ -42,6 +19,8 @@ export function describeKubernetesClient(name: string, setUp: () => Promise<Benc
       client = bench.client;
     });
     after(() => bench.close());
+
+    describeFinalizers(() => bench);
 
     async function read(at: ObjectAddress): Promise<KubernetesObject> {
       const object = await client.get(things, at);
@@ -109,7 +88,7 @@ export function describeKubernetesClient(name: string, setUp: () => Promise<Benc
 
     it('says in rows, where asked, what is ours: only a foreign write to a field of ours makes it less', async () => {
       const at = fresh();
-      const labels = { contract: `own-${names}` };
+      const labels = { contract: `own-${fresh().name}` };
       const labelSelector = `contract=${labels.contract}`;
       const own = async () => {
         const { rows } = await client.list(things, { form: 'metadata', labelSelector, ownFields: true });
@@ -200,72 +179,6 @@ export function describeKubernetesClient(name: string, setUp: () => Promise<Benc
       assert.equal(await client.applyStatus(plains, plain), undefined);
     });
 
-    it('holds a deletion back for a finalizer, and removes it by uid and version', async () => {
-      const at = fresh();
-      await bench.create(things, at, { metadata: { finalizers: ['contract.example/hold'] } });
-      const { uid } = (await read(at)).metadata;
-      assert.equal(await client.delete(things, at, uid), 'deleted');
-      const { deletionTimestamp, generation, resourceVersion } = (await read(at)).metadata;
-      assert.ok(deletionTimestamp);
-      assert.equal(generation, 2);
-      const old = String(BigInt(resourceVersion) - 1n);
-      await assert.rejects(client.patchFinalizers(things, at, { uid, resourceVersion: old }, []), {
-        name: 'ConflictError',
-        code: 'resource-version-conflict',
-      });
-      assert.ok(await client.patchFinalizers(things, at, { uid, resourceVersion }, []));
-      assert.equal(await client.get(things, at), undefined);
-      assert.equal(await client.patchFinalizers(things, at, { uid, resourceVersion }, []), undefined);
-    });
-
-    it('adds a finalizer beside the fields that it owns already, and takes none of either out', async () => {
-      const at = fresh();
-      const { uid, resourceVersion } = await client.apply(things, thing(at, { spec: { size: 1 } }));
-      const own = async () => ownFieldsOf((await read(at)).metadata.managedFields);
-      const owned = await own();
-      const finalizers = ['contract.example/hold'];
-      const body = thing(at, {}, { uid, resourceVersion, finalizers });
-      const added = await client.apply(things, body, { fieldManager: FINALIZER_MANAGER });
-      assert.deepEqual([added.uid, added.generation, added.finalizers], [uid, 1, finalizers]);
-      assert.deepEqual([(await read(at))['spec'], await own()], [{ size: 1 }, owned]);
-      await client.apply(things, thing(at, { spec: { size: 2 } }));
-      assert.deepEqual((await read(at)).metadata.finalizers, finalizers);
-    });
-
-    it('answers a write without managedFields', async () => {
-      const at = fresh();
-      const applied = await client.apply(things, thing(at, { spec: { size: 1 } }));
-      const { uid, resourceVersion } = applied;
-      const shown = await client.applyStatus(things, thing(at, { status: { phase: 'Done' } }, { resourceVersion }));
-      const guard = { uid, resourceVersion: shown?.resourceVersion ?? '' };
-      const patched = await client.patchFinalizers(things, at, guard, ['contract.example/hold']);
-      assert.deepEqual(
-        [applied, shown, patched].map((metadata) => metadata !== undefined && !('managedFields' in metadata)),
-        [true, true, true],
-      );
-    });
-
-    it('takes no new finalizer for an object that is being deleted', async () => {
-      const at = fresh();
-      await bench.create(things, at, { metadata: { finalizers: ['contract.example/hold'] } });
-      await bench.delete(things, at);
-      const { uid, resourceVersion } = (await read(at)).metadata;
-      const body = thing(at, {}, { uid, resourceVersion, finalizers: ['contract.example/late'] });
-      await assert.rejects(client.apply(things, body, { fieldManager: FINALIZER_MANAGER }), { name: 'TerminalError', code: 'invalid' });
-      assert.deepEqual((await read(at)).metadata.finalizers, ['contract.example/hold']);
-    });
-
-    it('takes the finalizers of no other object', async () => {
-      const at = fresh();
-      await bench.create(things, at);
-      const { resourceVersion } = (await read(at)).metadata;
-      const uid = '00000000-0000-4000-8000-00000000dead';
-      await assert.rejects(client.patchFinalizers(things, at, { uid, resourceVersion }, ['contract.example/hold']), {
-        name: 'ConflictError',
-        code: 'uid-conflict',
-      });
-    });
-
     it('deletes the object with the uid, no other, and says where there is none', async () => {
       const at = fresh();
       await bench.create(things, at);
@@ -279,7 +192,7 @@ export function describeKubernetesClient(name: string, setUp: () => Promise<Benc
     });
 
     it('lists by label in pages of rows', async () => {
-      const labels = { contract: `pages-${names}` };
+      const labels = { contract: `pages-${fresh().name}` };
       const addresses = [fresh(), fresh(), fresh()];
       for (const at of addresses) await bench.create(things, at, { metadata: { labels } });
       await bench.create(things, fresh());
@@ -347,7 +260,7 @@ export function describeKubernetesClient(name: string, setUp: () => Promise<Benc
 
     it('selects by field', async () => {
       const [at, other] = [fresh(), fresh()];
-      for (const one of [at, other]) await bench.create(things, one, { metadata: { labels: { contract: `field-${names}` } } });
+      for (const one of [at, other]) await bench.create(things, one, { metadata: { labels: { contract: `field-${at.name}` } } });
       const fieldSelector = `metadata.name=${at.name}`;
       const { rows, resourceVersion } = await client.list(things, { form: 'metadata', fieldSelector });
       assert.deepEqual(
@@ -393,7 +306,7 @@ export function describeKubernetesClient(name: string, setUp: () => Promise<Benc
 
     it('creates an Event', async () => {
       const event = {
-        metadata: { name: `contract-${names}`, namespace: 'default' },
+        metadata: { ...fresh() },
         eventTime: '2026-01-01T00:00:00.000000Z',
         reportingController: 'dogwatch.dev/contract',
         reportingInstance: 'contract',
