@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { dump } from 'js-yaml';
 import type { ResourceType } from '../../events/resource.ts';
 import { systemClock } from '../adapters/clock.ts';
-import { connectCluster, readClusters } from '../adapters/clusters.ts';
 import type { KubernetesClient } from '../adapters/kubernetes/port.ts';
 import { customResourceDefinition } from '../core/custom-resource-definition.ts';
-import { ConfigError, DogwatchError, TransientError } from '../core/errors.ts';
+import { ConfigError, TransientError } from '../core/errors.ts';
 import type { ResourceDefinition } from '../core/resource-definition.ts';
 import { reconcilers } from '../reconcilers/index.ts';
 import type { ExitCode } from './main.ts';
+import { findCluster, withCluster } from './registry.ts';
 
 export interface CrdsOptions {
   readonly out?: string;
@@ -39,16 +39,9 @@ export async function crds(env: NodeJS.ProcessEnv, options: CrdsOptions): Promis
   }
   if (options.cluster === undefined) throw new ConfigError('usage', '--apply needs --cluster NAME, the cluster to apply to');
   if (options.out !== undefined) throw new ConfigError('usage', '--apply and --out exclude each other; leave one out');
-  const client = connect(env, options.cluster);
-  try {
+  await withCluster(findCluster(env, options.cluster), async (client) => {
     for (const resource of resources) await applyCrd(client, resource);
-  } catch (error) {
-    // Which cluster it was is the first thing that whoever applies to many wants to know.
-    if (error instanceof DogwatchError) error.message = `${client.cluster}: ${error.message}`;
-    throw error;
-  } finally {
-    client.close();
-  }
+  });
   return 0;
 }
 
@@ -74,18 +67,6 @@ function writeCrds(dir: string, resources: readonly ResourceDefinition[]): void 
     }
     console.log(path);
   }
-}
-
-function connect(env: NodeJS.ProcessEnv, name: string): KubernetesClient {
-  const registry = env['DOGWATCH_CLUSTERS'];
-  if (!registry) throw new ConfigError('missing-variable', 'DOGWATCH_CLUSTERS is not set; it names the cluster registry');
-  const entries = readClusters(registry);
-  const entry = entries.find((candidate) => candidate.name === name);
-  if (entry === undefined) {
-    const known = entries.map((candidate) => candidate.name).join(', ');
-    throw new ConfigError('unknown-cluster', `${registry}: no cluster is named ${name}; there are: ${known}`);
-  }
-  return connectCluster(entry);
 }
 
 /** Applies one CRD and waits until it is in force: the kind is served, with the columns of this very definition. */

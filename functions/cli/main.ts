@@ -5,6 +5,7 @@
 import { Command, CommanderError } from 'commander';
 import { ConfigError, DogwatchError } from '../core/errors.ts';
 import { codeFault } from './code-fault.ts';
+import type { ReconcileOptions } from './reconcile.ts';
 import type { RunOptions } from './run.ts';
 
 /** What a command hands back; `undefined` counts as 0. */
@@ -65,6 +66,20 @@ function createProgram(finish: (code: ExitCode) => void): Command {
     .action(async (options: { out?: string; apply?: boolean; cluster?: string }) => {
       const { crds } = await import('./crds.ts');
       finish(await crds(process.env, options));
+    });
+
+  program
+    .command('reconcile')
+    .argument('[object]', 'KIND/NAME, the kind as kubectl takes it: tenant/acme, tenants.platform.example/acme')
+    .description('have an object run, or all of a kind, although nothing changed: sends `manual` on the bulk queue')
+    .option('-n, --namespace <name>', 'of the object (default: that of the kubeconfig, as kubectl); with --kind: only these')
+    .option('--cluster <name>', 'a cluster of the registry; needed where there are several')
+    .option('--kind <kind>', 'all objects of this kind that their reconciler selects, save for paused ones')
+    .option('--rate <count>', 'messages a second with --kind, 1 to 200 (default: 10)', integerBetween(1, 200))
+    .option('--json', 'print the result as one line of JSON')
+    .action(async (object: string | undefined, options: ReconcileOptions) => {
+      const { reconcile } = await import('./reconcile.ts');
+      finish(await reconcile(process.env, object, options));
     });
 
   for (const command of program.commands) command.exitOverride();

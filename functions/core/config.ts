@@ -53,6 +53,21 @@ export function readConfig(env: Environment, unit: Unit): Config {
   return { ...rest, queueUrls: { live, bulk } };
 }
 
+/**
+ * One variable alone, for a command that needs no more of them.
+ *
+ * @throws ConfigError `missing-variable` or `bad-configuration`, naming it
+ */
+export function readSetting<Name extends SettingName>(env: Environment, field: Name): Parsed[Name] {
+  const { defaultText, meaning, unit }: { defaultText?: string; meaning: string; unit: string } = SETTINGS[field];
+  const name = variableOf(field);
+  const text = env[name] ?? defaultText;
+  if (text === undefined) throw new ConfigError('missing-variable', `${name} is not set: ${meaning} (${unit})`);
+  const parsed = SETTINGS[field].schema.safeParse(text);
+  if (parsed.success) return parsed.data as Parsed[Name];
+  throw new ConfigError('bad-configuration', describe(name, text, parsed.error.issues[0]?.message ?? 'is not valid'));
+}
+
 /** The part of the configuration that decides how long a message is tried. */
 export function budgetsOf({ retryBaseSeconds, maxAgeSeconds, maxAttempts, overtakenMaxAttempts }: Config): Budgets {
   return { retryBaseSeconds, maxAgeSeconds, maxAttempts, overtakenMaxAttempts };

@@ -7,6 +7,7 @@ import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { Lane } from '../../events/envelope.ts';
 import { createSqsClient } from '../../functions/adapters/sqs.ts';
 import { createLog, type Log } from '../../functions/adapters/telemetry.ts';
+import { stopOnSignals } from '../../functions/cli/stop-signals.ts';
 import type { Environment, ReconcileConfig } from '../../functions/core/config.ts';
 import { ConfigError, cutText } from '../../functions/core/errors.ts';
 import { build } from '../build.ts';
@@ -15,7 +16,6 @@ import { describeQueue } from './event-source/queue-calls.ts';
 import { FUNCTION_DEFAULTS, type FunctionCredentials } from './function-host/function-settings.ts';
 import { createPool, type Pool } from './function-host/pool.ts';
 import { createReceiver } from './receive.ts';
-import { stopOnSignals } from './stop-signals.ts';
 
 export interface RunFunctionOptions {
   readonly timeoutSeconds: number;

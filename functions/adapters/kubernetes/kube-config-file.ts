@@ -45,7 +45,7 @@ const user = z.looseObject({
   exec: exec.nullish(),
   'auth-provider': z.looseObject({ name: text }).nullish(),
 });
-const context = z.looseObject({ cluster: text, user: optionalText });
+const context = z.looseObject({ cluster: text, user: optionalText, namespace: optionalText });
 const document = z.looseObject({
   'current-context': optionalText,
   clusters: list(z.looseObject({ name: text, cluster })),
@@ -63,6 +63,8 @@ export interface KubeConfigContext {
   readonly names: { readonly cluster: string; readonly user: string };
   readonly cluster: ClusterFields;
   readonly user: UserFields;
+  /** Where objects are looked for that no namespace is named with. */
+  readonly namespace: string | undefined;
 }
 
 /**
@@ -77,7 +79,7 @@ export function readContext(path: string, wanted: string | undefined): KubeConfi
   const chosen = entry(path, 'contexts', config.contexts, context).context;
   const { cluster } = entry(path, 'clusters', config.clusters, chosen.cluster, `contexts[${context}].cluster`);
   const user = chosen.user === undefined ? {} : entry(path, 'users', config.users, chosen.user, `contexts[${context}].user`).user;
-  return { names: { cluster: chosen.cluster, user: chosen.user ?? 'anonymous' }, cluster, user: user ?? {} };
+  return { names: { cluster: chosen.cluster, user: chosen.user ?? 'anonymous' }, cluster, user: user ?? {}, namespace: chosen.namespace };
 }
 
 function parseDocument(path: string): z.infer<typeof document> {
