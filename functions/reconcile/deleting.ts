@@ -71,6 +71,7 @@ async function storeWakeUp(context: ObjectContext, at: Date): Promise<ObjectMeta
   const { client, reconciler, object } = context;
   if (reconciler.resource.isDescribed) return undefined;
   try {
+    context.progress.storing = at;
     const status = withNextReconcileTime(ownStatusOf(object), at);
     return await client.applyStatus(reconciler.resource, statusBody(context, object.metadata.resourceVersion, status));
   } catch (error) {

@@ -10,7 +10,7 @@ import { queueNameOf } from '../core/settings.ts';
 import { untilAborted } from './abort.ts';
 import type { ForeignRecord, NewerRecord, QueueUrls } from './record.ts';
 import type { Decided } from './show.ts';
-import { lostWakeUp } from './wake.ts';
+import { lostWakeUps } from './wake.ts';
 
 export interface EffectDependencies {
   /** Loaded when the first send needs it: most invocations send nothing. */
@@ -46,12 +46,10 @@ export function effectOfRun({ run, report, disposition }: Decided, dependencies:
   const facts: RunFacts = { now, lane, wrote, redelivered, isPositionLost, ...(seen === undefined ? {} : { seen }) };
   const bodyOf = (data: EnvelopeData): string =>
     encodeEnvelope(buildEnvelope(data, { id: clock.uuid(), now, traceparent: run.traceparent }));
-  const lost = lostWakeUp({ run, report }, now);
-  const wakeUps = lost === undefined ? [] : [sendWakeUp(lost)];
-  function sendWakeUp(notBefore: Date): AddressedMessage {
+  const wakeUps = lostWakeUps({ run, report }, now).map((notBefore) => {
     const { delaySeconds } = wake(notBefore, 1, now);
     return sendTo(queueUrls.live, bodyOf(wakeUpData(run.data, report.outcome, notBefore, facts)), delaySeconds, run.key.cluster);
-  }
+  });
   switch (disposition.kind) {
     case 'done':
       return { kind: 'acknowledge' };

@@ -41,11 +41,13 @@ export interface Progress {
   mayHaveActed: boolean;
   /** Reads that conflicts before the confirm have cost. */
   rereadCount: number;
+  /** The time of the next run that a status apply was about to store, where nobody has sent for it yet. */
+  storing: Date | undefined;
 }
 
 /** The progress of a run that has not begun. */
 export function noProgress(): Progress {
-  return { stage: 'read', seen: undefined, isPositionLost: false, mayHaveActed: false, rereadCount: 0 };
+  return { stage: 'read', seen: undefined, isPositionLost: false, mayHaveActed: false, rereadCount: 0, storing: undefined };
 }
 
 /** The report of a run that ended before it looked at its object. */

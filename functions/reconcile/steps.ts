@@ -77,6 +77,7 @@ async function reconcile(context: ObjectContext): Promise<StepsResult> {
     nextReconcileTime: wake?.at,
     now,
   });
+  progress.storing = wake?.isSent ? wake.at : undefined;
   const { outcome, confirmed, rereadCount } = await confirm(context, status);
   if (confirmed === undefined) return { outcome, rereadCount };
   return { outcome: wake?.isSent ? toBeWoken(wake.at, confirmed) : outcome, rereadCount, status };

@@ -12,7 +12,7 @@ import type { ObjectContext } from './run-context.ts';
  */
 export function wakeOf({ run, reconciler, object, now }: ObjectContext, seconds: number | undefined): Wake | undefined {
   const stored = reconciler.resource.isDescribed ? undefined : observedOf(object).nextReconcileTime;
-  return decideWake({ stored, seconds, now, redelivered: run.redelivered });
+  return decideWake({ stored, seconds, now, redelivered: mayHaveRun(run) });
 }
 
 /** The outcome of a run that did what it had to and is to be followed by one at `at`, of the object with this metadata. */
@@ -31,20 +31,28 @@ export function isStaleRequeue(run: ObjectRun, nextReconcileTime: number | undef
 }
 
 interface EndedRun {
-  readonly run: Pick<ObjectRun, 'redelivered'>;
+  readonly run: Pick<ObjectRun, 'redelivered' | 'data'>;
   readonly report: { readonly outcome: Outcome; readonly context: ObjectContext | undefined };
 }
 
 /**
- * The wake-up that a run has to send for beside whatever becomes of its message: its message was received before, and it did not
- * come to the point of sending itself, but the object waits for a time that is ahead. A run that died may have stored it and not
- * sent for it, and the runs that follow are new ones, which would trust it.
+ * The wake-ups that a run has to send for beside whatever becomes of its message, because the object may wait for them and the
+ * run that follows would trust that somebody has sent. At most two, and as a rule none:
+ * - the one that it was about to store when it failed: the apply may have been done, and its answer lost
+ * - where a run of this message died before: the one that is stored, as it read or last found it
+ *
+ * One that is not ahead needs no message: the run that follows stores another. One that is not stored after all is stale.
  */
-export function lostWakeUp({ run, report }: EndedRun, now: Date): Date | undefined {
-  const { outcome, context } = report;
-  if (!run.redelivered || context === undefined || context.reconciler.resource.isDescribed || outcome.kind === 'requeue-after')
-    return undefined;
-  const stored =
-    outcome.kind === 'overtaken' && outcome.uid !== undefined ? outcome.nextReconcileTime : observedOf(context.object).nextReconcileTime;
-  return stored !== undefined && stored > now.getTime() ? new Date(stored) : undefined;
+export function lostWakeUps({ run, report: { outcome, context } }: EndedRun, now: Date): readonly Date[] {
+  if (context === undefined || context.reconciler.resource.isDescribed || outcome.kind === 'requeue-after') return [];
+  const isFound = outcome.kind === 'overtaken' && outcome.uid !== undefined;
+  const stored = isFound ? outcome.nextReconcileTime : observedOf(context.object).nextReconcileTime;
+  const doubted = isFound ? undefined : context.progress.storing?.getTime();
+  const times = new Set([doubted, mayHaveRun(run) ? stored : undefined]);
+  return [...times].flatMap((time) => (time !== undefined && time > now.getTime() ? [new Date(time)] : []));
+}
+
+/** A message without a position is that of a run which died, sent on by one that could not read its object. */
+function mayHaveRun({ redelivered, data }: Pick<ObjectRun, 'redelivered' | 'data'>): boolean {
+  return redelivered || data.resourceVersion === undefined;
 }

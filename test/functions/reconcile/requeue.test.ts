@@ -183,6 +183,36 @@ describe('a run that dies', () => {
   });
 });
 
+describe('a confirm whose answer is lost', () => {
+  for (const [name, fault] of [
+    ['was done', { lose: new TransientError('timeout', 'no answer') }],
+    ['was not done', { throw: new TransientError('timeout', 'no answer') }],
+  ] as const)
+    it(`and which ${name}: one chain goes on after the retry`, async () => {
+      requeueAfterSeconds = 60;
+      h.east.fault({ verb: 'applyStatus' }, fault);
+      assert.equal((await h.deliver())['branch'], 'transient');
+      await sqs.pass(50);
+      assert.ok(sqs.chains().includes(stored() as string));
+      await sqs.pass(50);
+      assert.deepEqual(sqs.chains(), [stored()]);
+      assert.equal(h.inputs.length, 3, 'the change, its retry and one wake-up');
+    });
+});
+
+describe('a record that comes again while the API server is away', () => {
+  it('sends for the time that its first run stored, once it can be read', async () => {
+    requeueAfterSeconds = 60;
+    sqs.isTaken = () => false;
+    await h.deliver();
+    sqs.isTaken = () => true;
+    h.east.fault({ verb: 'get' }, { throw: new TransientError('server-error', 'no') });
+    assert.equal((await h.deliver({}, { receiveCount: '2' }))['branch'], 'transient');
+    assert.deepEqual(branches(await sqs.pass(10)), ['requeue-after']);
+    assert.deepEqual(sqs.chains(), [stored()]);
+  });
+});
+
 describe('a wake-up', () => {
   it('whose run fails goes on as a retry, and the chain after it: not lost, not doubled', async () => {
     await h.deliver();
