@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ConflictError, TerminalError, TransientError } from '../../../functions/core/errors.ts';
 import type { FaultMatch } from '../../fakes/kubernetes-client.ts';
-import { Harness } from './harness.ts';
+import { Harness, widgets } from './harness.ts';
 import { DEAD_LETTER_QUEUE_URL, QUEUE_URLS, rawRecord } from './records.ts';
 
 const transient = (code: string, retryAfterSeconds?: number) => new TransientError(code, 'a fault', { retryAfterSeconds });
@@ -28,6 +28,7 @@ const STEPS: Readonly<Record<Step, FaultMatch>> = {
   child: { verb: 'apply', name: 'widget-bad' },
   confirm: { verb: 'applyStatus', name: 'bad' },
 };
+const EVERY: readonly Step[] = ['read', 'list', 'child', 'confirm'];
 const WRITES: readonly Step[] = ['child', 'confirm'];
 
 const FAULTS: Readonly<Record<string, Fault>> = {
@@ -76,13 +77,9 @@ async function scene(step: Step, error: Error) {
   /** Delivers what there is of the bad one beside a change of the good one, which settles. */
   async function deliver(body?: string) {
     changes += 1;
-    harness.east.edit(
-      { group: 'platform.example', version: 'v1', kind: 'Widget', plural: 'widgets', scope: 'Cluster' },
-      { name: 'good' },
-      (draft) => {
-        draft['touched'] = changes;
-      },
-    );
+    harness.east.edit(widgets, { name: 'good' }, (draft) => {
+      draft['touched'] = changes;
+    });
     const bad = body === undefined ? harness.recordFor({ name: 'bad', reason: 'created' }) : rawRecord(body);
     assert.deepEqual(await harness.invoke(bad, harness.recordFor({ name: 'good' })), []);
     assert.equal(harness.status('good')['observedGeneration'], changes + 1, 'the good one settled');
@@ -99,7 +96,7 @@ async function scene(step: Step, error: Error) {
   return { harness, state, deliver, nextBody };
 }
 
-for (const [name, { error, branch, waits, steps = ['read', 'list', 'child', 'confirm'] }] of Object.entries(FAULTS)) {
+for (const [name, { error, branch, waits, steps = EVERY }] of Object.entries(FAULTS)) {
   describe(`a cluster that answers ${name}`, () => {
     for (const step of steps) {
       if (waits === undefined) {
