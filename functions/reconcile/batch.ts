@@ -109,7 +109,7 @@ interface Work {
 
 async function settleRun(run: ObjectRun, invocation: Invocation, sends: AbortSignal, dependencies: BatchDependencies): Promise<boolean> {
   const { clock, recordDeadlineSeconds } = dependencies;
-  const startedAt = clock.now();
+  const startedAtMs = clock.steadyMs();
   const remainingMs = invocation.remainingMs();
   const reservedMs = Math.min(RESERVED_MAX_MS, remainingMs * RESERVED_PART);
   const deadline = startTimer(clock, Math.min(recordDeadlineSeconds * 1000, remainingMs - reservedMs), 'the run took too long');
@@ -124,7 +124,7 @@ async function settleRun(run: ObjectRun, invocation: Invocation, sends: AbortSig
     deadline.stop();
   }
   const acknowledged = await carryOut(effectOfRun(decided, dependencies), dependencies, sends);
-  reportRun(dependencies, { ...decided, acknowledged, durationMs: clock.now().getTime() - startedAt.getTime() });
+  reportRun(dependencies, { ...decided, acknowledged, durationMs: clock.steadyMs() - startedAtMs });
   return acknowledged;
 }
 
