@@ -10,7 +10,8 @@ export interface LogLine {
 /** What a spread brings that is not written where it stands. */
 export type Spreads = Readonly<Record<string, readonly string[]>>;
 
-const CALL = /(?:\blog|#log|Log\(\)\))\??\.(debug|info|warn|error)\(/g;
+/** The level stands there, or a function says it. */
+const CALL = /(?:\blog|#log|Log\(\)\))(?:\??\.(debug|info|warn|error)|\[\w+\([^\]]*\)\])\(/g;
 
 /** The log calls of a file, in order. @param spreads what `...name` stands for, by its text */
 export function logLinesOf(source: string, spreads: Spreads): LogLine[] {
@@ -19,7 +20,13 @@ export function logLinesOf(source: string, spreads: Spreads): LogLine[] {
     const text = /^'([^']*)'$/.exec(message)?.[1];
     // The message comes from elsewhere: whoever made it is asked.
     if (text === undefined) return [];
-    return [{ level: call[1] ?? '', message: text, fields: fields === undefined ? [] : fieldsOf(fields, source, spreads) }];
+    return [
+      {
+        level: call[1] ?? 'by outcome',
+        message: text,
+        fields: fields === undefined ? [] : fieldsOf(fields, source.slice(0, call.index), spreads),
+      },
+    ];
   });
 }
 
@@ -52,7 +59,8 @@ function unwrapped(expression: string): string {
 }
 
 function definitionOf(name: string, source: string): string {
-  const [found] = [...source.matchAll(new RegExp(`const ${name} = ([^;]*);`, 'g'))];
+  // The nearest one above: another function may have one of the same name.
+  const found = [...source.matchAll(new RegExp(`const ${name}(?:: \\w+)? = ([^;]*);`, 'g'))].at(-1);
   if (found?.[1] === undefined) throw new Error(`nothing says what ${name} holds`);
   return found[1];
 }

@@ -3,9 +3,13 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, it } from 'node:test';
+import { buildHeartbeat } from '../events/heartbeat.ts';
 import { CHILD_SKIP_REASONS } from '../events/known-children.ts';
 import { SKIP_REASONS } from '../events/predicate.ts';
 import { WATCH_PHASES } from '../events/watch-phase.ts';
+import type { Disposition } from '../functions/core/disposition.ts';
+import { BRANCHES, branchOf, FAILED_KINDS, type FailedKind, type Outcome, OVERTAKEN_BY } from '../functions/core/outcome.ts';
+import { metricsOfHeartbeat, metricsOfNoRun, metricsOfSettled } from '../functions/core/run-metrics.ts';
 import { createMetrics } from '../functions/watcher/metrics.ts';
 import { OWNER_SKIP_REASONS } from '../functions/watcher/owners.ts';
 import { type LogLine, literalLinesOf, logLinesOf } from './log-lines.ts';
@@ -76,16 +80,6 @@ describe('ARCHITECTURE.md, of what the watcher tells', () => {
     assert.deepEqual(listed.sort(), code.sort());
   });
 
-  it('lists every line about a circuit', () => {
-    const source = readFileSync(join(root, 'functions/reconcile/circuits.ts'), 'utf8');
-    const code = logLinesOf(source, {}).map(({ level, message, fields }) => [level, message, fields.join(', ')]);
-    const listed = tableOf('| level | message of the function | fields | when |').map((cells) => cells.slice(0, 3));
-    assert.deepEqual(
-      listed.filter(([, message]) => message?.startsWith('circuit')),
-      code,
-    );
-  });
-
   it('lists every metric with its type and labels', async () => {
     const cluster = 'east' as never;
     const type = { group: 'g', version: 'v1', kind: 'K', plural: 'ks', scope: 'Cluster' } as const;
@@ -116,6 +110,78 @@ describe('ARCHITECTURE.md, of what the watcher tells', () => {
       ([name = '', kind, labels]) => `${name.replaceAll('`', '')} | ${kind} | ${labels}`,
     );
     assert.deepEqual(listed, code);
+  });
+});
+
+/** Outcomes of which there is one each; the type says when one is missing. */
+const SINGLE: { readonly [Kind in Exclude<Outcome['kind'], 'finished' | 'overtaken' | FailedKind>]: Extract<Outcome, { kind: Kind }> } = {
+  'not-due': { kind: 'not-due', notBefore: new Date(0) },
+  'requeue-after': { kind: 'requeue-after', notBefore: new Date(0) },
+  'circuit-open': { kind: 'circuit-open', waitSeconds: 1 },
+  'newer-type': { kind: 'newer-type', type: 't' },
+};
+const failure = { code: 'c', errorClass: 'E', message: 'm' };
+const OUTCOMES: readonly Outcome[] = [
+  ...BRANCHES.map((branch) => ({ kind: 'finished', branch }) as const),
+  ...OVERTAKEN_BY.map((by) => ({ kind: 'overtaken', by }) as const),
+  ...FAILED_KINDS.map((kind) => ({ kind, failure }) as const),
+  ...Object.values(SINGLE),
+];
+const RECONCILE = join(root, 'functions/reconcile');
+
+/** Branches of what is no run are written where they are told. */
+function branchesOfNoRun(): string[] {
+  const source = readFileSync(join(RECONCILE, 'report.ts'), 'utf8');
+  return [...new Set([...source.matchAll(/branch: '([a-z-]+)'/g)].map(([, name = '']) => name))];
+}
+
+/** Those of one text are one row, with all that any of them may have. */
+function functionLines(): string[] {
+  const { lastEventAt: _, ...heartbeat } = buildHeartbeat('east', [], { id: '1', now: new Date(0) }).data;
+  const spreads = { 'becauseOf(disposition)': ['because'], data: Object.keys(heartbeat) };
+  const lines = readdirSync(RECONCILE).flatMap((name) => logLinesOf(readFileSync(join(RECONCILE, name), 'utf8'), spreads));
+  const rows = Map.groupBy(lines, ({ level, message }) => `${level} | ${message}`);
+  return [...rows].map(([row, group]) => `${row} | ${[...new Set(group.flatMap(({ fields }) => fields))].sort().join(', ')}`);
+}
+
+describe('ARCHITECTURE.md, of what the function tells', () => {
+  it('lists every branch', () => {
+    assert.ok(branchesOfNoRun().length >= 3);
+    assert.deepEqual(namesIn('| branch | what it means |').sort(), [...OUTCOMES.map(branchOf), ...branchesOfNoRun()].sort());
+  });
+
+  it('lists every line of the log with its level and fields', () => {
+    const listed = tableOf('| level | message of the function | fields | when |').map(([level = '', message = '', fields = '']) => {
+      const names = fields.split(',').flatMap((field) => field.trim() || []);
+      return `${level} | ${message} | ${names.sort().join(', ')}`;
+    });
+    assert.ok(functionLines().length > 10);
+    assert.deepEqual(listed.sort(), functionLines().sort());
+  });
+
+  it('lists every metric with its unit and dimensions', () => {
+    const now = new Date('2026-01-01T00:00:00.000Z');
+    const cell = { kind: 'K', phase: 'p', objectCount: 1, unsettledCount: 1, oldestUnsettledSeconds: 1, lastEventAt: now.toISOString() };
+    const dispositions: Disposition[] = [
+      { kind: 'done' },
+      { kind: 'requeue', delaySeconds: 1, attempt: 1 },
+      { kind: 'dead-letter', failure, because: 'age' },
+    ];
+    const figures = { recordCount: 1, cost: { durationMs: 1, apiRequestCount: 1 } };
+    const told = [
+      ...OUTCOMES.flatMap((outcome) =>
+        dispositions.flatMap((disposition) =>
+          [true, false].flatMap((acknowledged) => metricsOfSettled('east', { outcome, disposition, acknowledged, ...figures })),
+        ),
+      ),
+      ...metricsOfNoRun('east', { branch: 'foreign', recordCount: 1, acknowledged: true }),
+      ...metricsOfHeartbeat('east', buildHeartbeat('east', [cell], { id: '1', now }), now),
+    ];
+    const code = new Set(told.map(({ name, unit, dimensions }) => `${name} | ${unit} | ${Object.keys(dimensions).join(', ')}`));
+    const listed = tableOf('| metric | unit | dimensions | meaning |').map(
+      ([name = '', unit, dimensions]) => `${name.replaceAll('`', '')} | ${unit} | ${dimensions}`,
+    );
+    assert.deepEqual(listed.sort(), [...code].sort());
   });
 });
 
