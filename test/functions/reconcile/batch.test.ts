@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
 import { TransientError } from '../../../functions/core/errors.ts';
 import { processBatch } from '../../../functions/reconcile/batch.ts';
 import { REFUSED, RETRY } from '../../fakes/queue.ts';
 import { Harness, planFor, type WidgetInput } from './harness.ts';
-import { BULK_ARN, DEAD_LETTER_QUEUE_URL, QUEUE_URLS, rawRecord, recordOf, START } from './records.ts';
+import { BULK_ARN, DEAD_LETTER_QUEUE_URL, QUEUE_URLS, rawRecord, START } from './records.ts';
 
 const NEVER = new Promise<never>(() => {});
 
@@ -105,40 +104,6 @@ describe('a batch: one object’s fault leaves the other alone', () => {
     const east = harness.recordFor({ cluster: 'east' }, { messageId: 'east' });
     assert.deepEqual(await harness.invoke(east, harness.recordFor({ cluster: 'west' })), ['east']);
     assert.equal(harness.status('a', harness.west)['observedGeneration'], 1);
-  });
-
-  it('reconciles good records around bodies that are no envelopes, and loses none of those (B34)', async () => {
-    const harness = new Harness();
-    harness.createWidget('a');
-    harness.createWidget('b');
-    const bad = ['{oops', '[]', 'null', '{"type":"com.example.thing"}'];
-    const failed = await harness.invoke(
-      harness.recordFor({ name: 'a', reason: 'created' }),
-      ...bad.map((body) => rawRecord(body)),
-      harness.recordFor({ name: 'b', reason: 'created' }),
-    );
-    assert.deepEqual(failed, []);
-    for (const name of ['a', 'b']) assert.equal(harness.status(name)['observedGeneration'], 1);
-    const letters = harness.queue.accepted.filter(({ queueUrl }) => queueUrl === DEAD_LETTER_QUEUE_URL).map(({ message }) => message);
-    assert.deepEqual(letters.map(({ body }) => body).sort(), bad.toSorted());
-    assert.ok(letters.every(({ attributes }) => attributes?.['code'] === 'bad-envelope' && attributes['reason'] !== undefined));
-  });
-
-  it('answers for every record and throws for none, whatever the bodies', async () => {
-    const ours = recordOf({ cluster: 'nowhere' }).body;
-    const body = fc.oneof(fc.string(), fc.json(), fc.constant(ours));
-    await fc.assert(
-      fc.asyncProperty(fc.array(body, { maxLength: 10 }), async (bodies) => {
-        const harness = new Harness();
-        const records = bodies.map((text) => rawRecord(text));
-        const failed = await harness.invoke(...records);
-        // Records of one object are one run with one re-send.
-        const folded = Math.max(0, bodies.filter((text) => text === ours).length - 1);
-        assert.equal(harness.queue.accepted.length, records.length - folded);
-        assert.deepEqual(failed, []);
-      }),
-      { numRuns: 50 },
-    );
   });
 });
 

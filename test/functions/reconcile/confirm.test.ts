@@ -149,6 +149,9 @@ describe('confirm', () => {
     await harness.redeliver();
     assert.equal(harness.lastRun()['branch'], 'reconciled');
     assert.equal(harness.widget()?.metadata.resourceVersion, before);
+    harness.takeRequests();
+    await harness.deliver({ reason: 'created' });
+    assert.deepEqual([harness.lastRun()['branch'], harness.takeRequests()], ['settled', ['get Widget']], 'the message once more');
     assert.deepEqual(harness.queue.envelopes(DEAD_LETTER_QUEUE_URL), []);
   });
 });

@@ -34,3 +34,39 @@ describe('a deletion message', () => {
     });
   }
 });
+
+describe('messages out of a backlog', () => {
+  it('of older and of settled generations cost one read: nothing is written, and the status does not move (B45)', async () => {
+    const harness = new Harness();
+    harness.createWidget();
+    for (const name of ['two', 'three', 'four', 'five']) harness.setConfig([name]);
+    await harness.deliver();
+    assert.equal(harness.status()['observedGeneration'], 5);
+    harness.takeRequests();
+    const before = harness.widget();
+    const { resourceVersion } = before?.metadata ?? {};
+    const old = [3, 5, 4].map((generation) =>
+      harness.recordFor({ generation, resourceVersion: `${Number(resourceVersion) - 6 + generation}` }),
+    );
+    assert.deepEqual(await harness.invoke(...old), []);
+    assert.deepEqual([harness.lastRun()['branch'], harness.takeRequests()], ['settled', ['get Widget']]);
+    for (const record of old) await harness.invoke(record);
+    assert.deepEqual(harness.takeRequests(), ['get Widget', 'get Widget', 'get Widget']);
+    assert.deepEqual([harness.widget(), harness.inputs.length], [before, 1]);
+  });
+
+  it('never claim a generation whose spec was not used: an edit before the confirm leaves the status as it was (B45)', async () => {
+    const harness = new Harness();
+    harness.createWidget();
+    for (const name of ['two', 'three', 'four', 'five']) harness.setConfig([name]);
+    await harness.deliver();
+    harness.setConfig(['six']);
+    harness.east.fault({ verb: 'applyStatus' }, { first: () => void harness.setConfig(['seven']) });
+    assert.deepEqual([(await harness.deliver())['branch'], harness.lastRun()['generation']], ['overtaken-newer-spec', 6]);
+    assert.equal(harness.status()['observedGeneration'], 5);
+    await harness.redeliver();
+    assert.deepEqual([harness.status()['observedGeneration'], harness.configNames()], [7, ['seven']]);
+    await harness.deliver();
+    assert.equal(harness.lastRun()['branch'], 'settled');
+  });
+});
