@@ -1,8 +1,9 @@
 /** What keeps the bundles small: parts of their dependencies that they never reach are left out while bundling. */
 import { readFile } from 'node:fs/promises';
+import { isBuiltin } from 'node:module';
 import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { OnResolveArgs, OnResolveResult, Plugin } from 'esbuild';
+import type { OnResolveArgs, OnResolveResult, Plugin, ResolveResult } from 'esbuild';
 
 /** Packages that only ways of talking to a cluster need which we do not go, with the names that are imported from them. */
 const LEFT_OUT = {
@@ -134,6 +135,54 @@ export function loadFromFileBeside(file: string, outFile: string): Plugin {
     if (kind === 'dynamic-import') return { path: `./${outFile}`, external: true };
     return { errors: [{ text: `${path} is loaded when first needed: write import('${path}') where it is used` }] };
   });
+}
+
+/** A package that is a file of its own beside the bundle: its entry point and that file's name. */
+export interface PackageBeside {
+  readonly entry: string;
+  readonly outFile: string;
+}
+
+/**
+ * Makes every package that code of ours loads by `import('package')` a file of its own beside the bundle, which is read when that
+ * first runs: `import('@aws-sdk/client-sqs')` loads `./@aws-sdk+client-sqs.cjs`. What was found is put into `found`, by the name that
+ * is imported.
+ */
+export function loadPackagesFromBeside(found: Map<string, PackageBeside>): Plugin {
+  return resolvePackages('load-packages-from-beside', async (args, resolve) => {
+    if (args.kind !== 'dynamic-import' || args.importer.includes('node_modules')) return undefined;
+    const { path: entry, errors } = await resolve();
+    if (errors.length > 0) return { errors };
+    // One name for one package: no name of a package has a plus in it.
+    const outFile = `${args.path.replaceAll('/', '+')}.cjs`;
+    found.set(args.path, { entry, outFile });
+    return { path: `./${outFile}`, external: true };
+  });
+}
+
+/** Lets a file beside the bundle share those packages, so that a process which needs both does not load one twice. */
+export function sharePackagesBeside(found: ReadonlyMap<string, PackageBeside>): Plugin {
+  return resolvePackages('share-packages-beside', async ({ path }) => {
+    const beside = found.get(path);
+    return beside && { path: `./${beside.outFile}`, external: true };
+  });
+}
+
+type Resolve = () => Promise<ResolveResult>;
+
+/** Asks `answer` for every import of a package. */
+function resolvePackages(name: string, answer: (args: OnResolveArgs, resolve: Resolve) => Promise<OnResolveResult | undefined>): Plugin {
+  const isResolving = Symbol(name);
+  return {
+    name,
+    setup(build) {
+      build.onResolve({ filter: /^[@a-z]/i }, (args) => {
+        if (args.pluginData === isResolving || args.kind === 'entry-point' || isBuiltin(args.path)) return undefined;
+        const { path, importer, kind, namespace, resolveDir } = args;
+        return answer(args, () => build.resolve(path, { importer, kind, namespace, resolveDir, pluginData: isResolving }));
+      });
+    },
+  };
 }
 
 /** Resolves one module of ours to another file. Both are absolute paths. */

@@ -3,7 +3,8 @@
  *
  * CommonJS files, because Node loads those faster, and the function's zip, byte-identical for identical input. Each comes with
  * a source map, which stays out of the zip: reading it would more than double what a cold start spends on loading (40 ms without,
- * 104 ms with it). The SQS client is a file beside the others (dist/sqs.cjs), loaded when first needed.
+ * 104 ms with it). The SQS client is a file beside the others (dist/sqs.cjs), loaded when first needed, and so is every package that a
+ * reconciler loads by import().
  */
 import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -19,7 +20,10 @@ import {
   leaveOutUnusedClients,
   leaveOutUnusedYaml,
   loadFromFileBeside,
+  loadPackagesFromBeside,
+  type PackageBeside,
   replaceModule,
+  sharePackagesBeside,
 } from './build-plugins.ts';
 
 /** Bytes of dist/reconcile.cjs above which the build fails: every cold start loads it. */
@@ -37,15 +41,11 @@ const ROOT = resolve(import.meta.dirname, '..');
 const SQS = join(ROOT, 'functions/adapters/sqs.ts');
 const RECONCILERS = join(ROOT, 'functions/reconcilers/index.ts');
 
-/** The files of dist/ and where each begins. */
-const ENTRIES = {
+/** What is loaded when a process starts, and where each begins; the first one is the function. */
+const LOADED_AT_START = {
   'reconcile.cjs': join(ROOT, 'functions/reconcile/handler.ts'),
-  'sqs.cjs': SQS,
   'watcher.cjs': join(ROOT, 'functions/watcher/main.ts'),
 } as const;
-
-/** What the function's package holds. */
-const ZIPPED = ['reconcile.cjs', 'sqs.cjs'] as const;
 
 export interface BuildOptions {
   /** Module that exports `reconcilers` in place of functions/reconcilers/index.ts; relative to the working directory. */
@@ -68,6 +68,7 @@ export interface BuildResult {
  */
 export async function build(options: BuildOptions = {}): Promise<BuildResult> {
   const out = resolve(options.out ?? join(ROOT, 'dist'));
+  const packages = new Map<string, PackageBeside>();
   const plugins = [
     leaveOutUnusedClients,
     leaveOutLogins,
@@ -75,21 +76,26 @@ export async function build(options: BuildOptions = {}): Promise<BuildResult> {
     leaveOutUnusedYaml,
     keepOutGeneratedClient,
     loadFromFileBeside(SQS, 'sqs.cjs'),
+    loadPackagesFromBeside(packages),
     ...reconcilersPlugin(options),
   ];
   const files = new Map<string, Uint8Array>();
-  await Promise.all(
-    Object.entries(ENTRIES).map(async ([name, entry]) => {
-      const { code, map, inputs } = await bundle(entry, join(out, name), plugins);
-      if (name === 'reconcile.cjs') checkReconcile(code.length, inputs);
-      files.set(name, code).set(`${name}.map`, map);
-    }),
-  );
-  files.set('reconcile.zip', zipSync(Object.fromEntries(ZIPPED.map((name) => [name, files.get(name) ?? new Uint8Array()])), ZIP_OPTIONS));
+  const add = async (name: string, entry: string, using: Plugin[]): Promise<void> => {
+    const { code, map, inputs } = await bundle(entry, join(out, name), using);
+    if (name === 'reconcile.cjs') checkReconcile(code.length, inputs);
+    files.set(name, code).set(`${name}.map`, map);
+  };
+  await Promise.all(Object.entries(LOADED_AT_START).map(([name, entry]) => add(name, entry, plugins)));
+  // Only now it is known what reconcilers load.
+  const later = [...packages.values()].sort((a, b) => (a.outFile < b.outFile ? -1 : 1));
+  await add('sqs.cjs', SQS, [...plugins, sharePackagesBeside(packages)]);
+  for (const { outFile, entry } of later) await add(outFile, entry, plugins);
+  const zipped = ['reconcile.cjs', 'sqs.cjs', ...later.map(({ outFile }) => outFile)];
+  files.set('reconcile.zip', zipSync(Object.fromEntries(zipped.map((name) => [name, files.get(name) ?? new Uint8Array()])), ZIP_OPTIONS));
 
   mkdirSync(out, { recursive: true });
   for (const [name, bytes] of files) replaceFile(join(out, name), bytes);
-  const sizes = [...Object.keys(ENTRIES), 'reconcile.zip'].map((name) => ({ name, bytes: files.get(name)?.length ?? 0 }));
+  const sizes = [...zipped, 'watcher.cjs', 'reconcile.zip'].map((name) => ({ name, bytes: files.get(name)?.length ?? 0 }));
   if (options.quiet !== true) printTable(sizes, files);
   return { files: sizes };
 }
@@ -166,10 +172,11 @@ function checkReconcile(bytes: number, inputs: Inputs): void {
 
 function printTable(sizes: BuildResult['files'], files: ReadonlyMap<string, Uint8Array>): void {
   const kilobytes = (bytes: number): string => `${(bytes / 1000).toFixed(1)} kB`.padStart(10);
-  console.log(`${'file'.padEnd(16)}${'size'.padStart(10)}${'gzip'.padStart(10)}`);
+  const width = Math.max(...sizes.map(({ name }) => name.length)) + 2;
+  console.log(`${'file'.padEnd(width)}${'size'.padStart(10)}${'gzip'.padStart(10)}`);
   for (const { name, bytes } of sizes) {
     const zipped = name.endsWith('.zip') ? '' : kilobytes(gzipSync(files.get(name) ?? '').length);
-    console.log(`${name.padEnd(16)}${kilobytes(bytes)}${zipped}`);
+    console.log(`${name.padEnd(width)}${kilobytes(bytes)}${zipped}`);
   }
 }
 

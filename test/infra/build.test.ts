@@ -11,6 +11,8 @@ import { type BuildResult, build, RECONCILE_MAX_BYTES } from '../../infra/build.
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const run = promisify(execFile);
+/** What QueueClaim loads. */
+const SDK = '@aws-sdk+client-sqs.cjs';
 
 describe('build', () => {
   let folder: string;
@@ -36,14 +38,14 @@ describe('build', () => {
   const command = (...args: string[]) => run(process.execPath, [join(ROOT, 'infra/build.ts'), ...args], { cwd: folder });
 
   it('writes what is deployed, each with a source map, and says how large it is', () => {
-    const names = ['reconcile.cjs', 'sqs.cjs', 'watcher.cjs'];
+    const names = ['reconcile.cjs', 'sqs.cjs', SDK, 'watcher.cjs'];
     assert.deepEqual(readdirSync(out).sort(), [...names, ...names.map((name) => `${name}.map`), 'reconcile.zip'].sort());
     for (const { name, bytes } of result.files) assert.equal(readFileSync(join(out, name)).length, bytes);
     assert.deepEqual(
       result.files.map(({ name }) => name),
       [...names, 'reconcile.zip'],
     );
-    for (const name of names) assert.ok(sourcesOf(name).some((source) => source.endsWith('.ts')));
+    for (const name of names) assert.ok(sourcesOf(name).some((source) => /\.[jt]s$/.test(source)));
   });
 
   it('lets Node say by the maps beside them which line of which source an error comes from', async () => {
@@ -59,18 +61,18 @@ describe('build', () => {
     assert.ok(bytes <= RECONCILE_MAX_BYTES, `${bytes}`);
   });
 
-  it('packs the function and its SQS client, and nothing else', () => {
+  it('packs the function, its SQS client and what reconcilers load, and nothing else', () => {
     const packed = unzipSync(readFileSync(join(out, 'reconcile.zip')));
-    assert.deepEqual(Object.keys(packed), ['reconcile.cjs', 'sqs.cjs']);
-    for (const [name, bytes] of Object.entries(packed)) assert.deepEqual(Buffer.from(bytes), readFileSync(join(out, name)));
+    assert.deepEqual(Object.keys(packed), ['reconcile.cjs', 'sqs.cjs', SDK]);
+    for (const [name, bytes] of Object.entries(packed)) assert.ok(readFileSync(join(out, name)).equals(bytes), name);
   });
 
   it('leaves undici, OpenID, generated models and the AWS SDK out of function and watcher', () => {
-    for (const name of ['reconcile.cjs', 'watcher.cjs']) {
+    for (const name of ['reconcile.cjs', 'watcher.cjs', 'sqs.cjs']) {
       const unwanted = sourcesOf(name).filter((source) => /node_modules\/(undici|openid-client|@aws-sdk)\/|gen\/models\//.test(source));
       assert.deepEqual(unwanted, []);
     }
-    assert.ok(sourcesOf('sqs.cjs').some((source) => source.includes('@aws-sdk/client-sqs')));
+    assert.ok(sourcesOf(SDK).some((source) => source.includes('@aws-sdk/client-sqs')));
   });
 
   it('makes a function that loads on its own, without the SQS client', async () => {
@@ -84,13 +86,37 @@ describe('build', () => {
     assert.match(readFileSync(join(out, 'reconcile.cjs'), 'utf8'), /require\("\.\/sqs\.cjs"\)/);
   });
 
+  it('makes a file beside the function of each package that a reconciler loads, and loads it then', async () => {
+    const file = reconcilersFile(
+      'loading.ts',
+      `export async function show() {
+        const before = Object.keys(require.cache).length;
+        const { Command } = await import('commander'); // CommonJS
+        const { zipSync } = await import('fflate'); // ES module
+        console.log(before, new Command('x').name(), typeof zipSync, Object.keys(require.cache).length);
+      }
+      if (process.env.SHOW) show();`,
+    );
+    const loading = join(folder, 'loading');
+    await build({ reconcilers: file, out: loading, quiet: true });
+    const packed = unzipSync(readFileSync(join(loading, 'reconcile.zip')));
+    assert.deepEqual(Object.keys(packed), ['reconcile.cjs', 'sqs.cjs', 'commander.cjs', 'fflate.cjs']);
+    const { stdout } = await run(process.execPath, ['-e', "require('./reconcile.cjs')"], { cwd: loading, env: { SHOW: 'yes' } });
+    assert.equal(stdout, '1 x function 3\n');
+    assert.doesNotMatch(readFileSync(join(loading, 'reconcile.cjs'), 'utf8'), /GetQueueUrl/);
+    // Nobody else loads the SDK now: it is in sqs.cjs.
+    const code = "require('./sqs.cjs').createQueue({ region: 'eu-west-1' }).then((queue) => console.log(typeof queue.send))";
+    assert.equal((await run(process.execPath, ['-e', code], { cwd: loading, env: {} })).stdout, 'function\n');
+  });
+
   it('makes the same zip of the same input in any folder and time zone, and prints a table', async () => {
     const again = join(folder, 'again');
     const { stdout } = await run(process.execPath, [join(ROOT, 'infra/build.ts'), '--out', 'again'], {
       cwd: folder,
       env: { ...process.env, TZ: 'Pacific/Kiritimati' },
     });
-    assert.deepEqual(readFileSync(join(again, 'reconcile.zip')), readFileSync(join(out, 'reconcile.zip')));
+    // Not deepEqual: a diff of two files that are not equal takes minutes.
+    assert.ok(readFileSync(join(again, 'reconcile.zip')).equals(readFileSync(join(out, 'reconcile.zip'))));
     assert.match(stdout, /^reconcile\.cjs +[0-9.]+ kB +[0-9.]+ kB$/m);
   });
 
