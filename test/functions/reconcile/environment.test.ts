@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Context, SQSEvent } from 'aws-lambda';
+import { clusterName } from '../../../events/resource.ts';
 import type { Log } from '../../../functions/adapters/telemetry.ts';
-import { ConfigError } from '../../../functions/core/errors.ts';
+import { ConfigError, TransientError } from '../../../functions/core/errors.ts';
 import { startEnvironment } from '../../../functions/reconcile/environment.ts';
 import { handler } from '../../../functions/reconcile/handler.ts';
 import { reconcilers } from '../../../functions/reconcilers/index.ts';
@@ -58,6 +59,20 @@ describe('startEnvironment', () => {
     assert.equal(environment.queueUrls.deadLetter, DEAD_LETTER_QUEUE_URL);
     assert.equal(environment.functionVersion, 'local');
     assert.deepEqual(lines, []);
+  });
+
+  it('leaves a cluster alone for as long as the configuration says', () => {
+    const { log, lines } = collect();
+    const { circuits, clusters } = startEnvironment({ ...variables(), DOGWATCH_CIRCUIT_OPEN_SECONDS: '77' }, [], log);
+    const [east = clusterName('none')] = clusters.keys();
+    for (let run = 0; run < 5; run += 1) {
+      const visit = circuits.visit(east);
+      assert.equal(visit.enter(), undefined);
+      visit.begin().ended(new TransientError('timeout', 'down'));
+      visit.leave();
+    }
+    assert.equal(circuits.visit(east).enter(), 77);
+    assert.equal(lines.length, 1);
   });
 
   it('refuses a list in which a kind has two reconcilers', () => {
