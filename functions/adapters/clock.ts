@@ -1,6 +1,5 @@
 /** Time and randomness, the only place that touches them. Tests pass their own {@link Clock}. */
 import { randomBytes, randomUUID } from 'node:crypto';
-import { setTimeout as wait } from 'node:timers/promises';
 
 export interface Clock {
   /** The wall clock, which somebody may set: only for what is told to others, and for what is compared with what others tell. */
@@ -27,18 +26,25 @@ export const systemClock: Clock = {
   now: () => new Date(),
   steadyMs: () => Math.floor(performance.timeOrigin + performance.now()),
   async sleep(ms, signal) {
-    try {
-      for (let leftMs = ms; leftMs > 0 && !signal?.aborted; leftMs -= TIMER_MAX_MS) {
-        await wait(Math.min(leftMs, TIMER_MAX_MS), undefined, signal === undefined ? {} : { signal });
-      }
-    } catch (error) {
-      if (!signal?.aborted) throw error;
-    }
+    for (let leftMs = ms; leftMs > 0 && !signal?.aborted; leftMs -= TIMER_MAX_MS) await wait(Math.min(leftMs, TIMER_MAX_MS), signal);
   },
   random: () => Math.random(),
   uuid: () => randomUUID(),
   traceparent: () => `00-${randomBytes(16).toString('hex')}-${randomBytes(8).toString('hex')}-01`,
 };
+
+/** Node's own would make an error, with its stack, for each wait that is cut short: every run of the function has some. */
+function wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal?.addEventListener('abort', end);
+  });
+}
 
 /** When a moment of the steady clock was, as the wall clock is set now: what is told of the past then fits what is told of the present. */
 export function dateOf(steadyMs: number, clock: Pick<Clock, 'now' | 'steadyMs'>): Date {

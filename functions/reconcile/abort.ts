@@ -20,6 +20,8 @@ export interface Timer {
   stop(): void;
 }
 
+const STOPPED = 'stopped';
+
 /** A signal that is aborted with code `deadline` after `ms`, at once where nothing is left, unless stopped before. */
 export function startTimer(clock: Pick<Clock, 'sleep'>, ms: number, why: string): Timer {
   const expired = new AbortController();
@@ -29,5 +31,6 @@ export function startTimer(clock: Pick<Clock, 'sleep'>, ms: number, why: string)
   };
   if (ms > 0) void clock.sleep(ms, stopped.signal).then(expire);
   else expire();
-  return { signal: expired.signal, stop: () => stopped.abort() };
+  // With a reason of its own: an error would be made otherwise, with a stack that nobody reads.
+  return { signal: expired.signal, stop: () => stopped.abort(STOPPED) };
 }

@@ -1,12 +1,15 @@
 /** One HTTP request on one socket: sent, answered or failed. No retry and no policy; `transport.ts` has those. */
 import * as http from 'node:http';
 import * as https from 'node:https';
+import { urlToHttpOptions } from 'node:url';
 import { TransientError } from '../../core/errors.ts';
 import { ManagedFieldsCut } from './managed-fields.ts';
 
 export interface ExchangeRequest {
   readonly method: string;
-  readonly url: URL;
+  readonly server: URL;
+  /** Path and query, percent-encoded, below the path that the server's address may have. */
+  readonly path: string;
   readonly headers: http.OutgoingHttpHeaders;
   readonly body: string | undefined;
   readonly agent: http.Agent;
@@ -27,12 +30,12 @@ export class StaleSocketError extends Error {
  * @throws StaleSocketError, the signal's reason, or TransientError `timeout`, `unreachable`, `unauthorized` (credentials that are no valid header)
  */
 export function exchange(request: ExchangeRequest): Promise<http.IncomingMessage> {
-  const { method, url, headers, body, agent, connectMs, signal } = request;
+  const { method, server, path, headers, body, agent, connectMs, signal } = request;
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason);
     let sent: http.ClientRequest;
     try {
-      sent = (url.protocol === 'http:' ? http : https).request(url, { method, headers, agent });
+      sent = (server.protocol === 'http:' ? http : https).request({ ...placeOf(server, path), method, headers, agent });
     } catch (error) {
       return reject(unreachable(error)); // A header or a certificate that node:http does not take.
     }
@@ -48,7 +51,7 @@ export function exchange(request: ExchangeRequest): Promise<http.IncomingMessage
         sent.destroy(new TransientError('timeout', 'the API server did not accept a connection in time; check address and network'));
       };
       timer = setTimeout(limit, connectMs);
-      socket.once(url.protocol === 'http:' ? 'connect' : 'secureConnect', () => clearTimeout(timer));
+      socket.once(server.protocol === 'http:' ? 'connect' : 'secureConnect', () => clearTimeout(timer));
     });
     sent.once('response', (response) => {
       clearTimeout(timer);
@@ -66,6 +69,20 @@ export function exchange(request: ExchangeRequest): Promise<http.IncomingMessage
     });
     sent.end(body);
   });
+}
+
+/** Taken apart once an address: it costs as much as the rest of a request's preparation. */
+const PLACES = new WeakMap<URL, http.RequestOptions>();
+
+/** Some proxies serve a cluster below a path of their own. */
+function placeOf(server: URL, path: string): http.RequestOptions {
+  let place = PLACES.get(server);
+  if (place === undefined) {
+    const { protocol, hostname, port } = urlToHttpOptions(server);
+    place = { protocol, hostname, port, path: server.pathname.replace(/\/+$/, '') };
+    PLACES.set(server, place);
+  }
+  return { ...place, path: `${place.path}${path}` };
 }
 
 /** @throws TransientError `bad-response` for a body that is compressed; it is destroyed then */
@@ -94,22 +111,41 @@ export async function readBody(
   const filter = cut === undefined ? undefined : new ManagedFieldsCut();
   const chunks: Buffer[] = [];
   let bytes = 0;
-  try {
-    for await (const received of response as AsyncIterable<Buffer>) {
-      const chunk = filter === undefined ? received : filter.push(received);
-      bytes += chunk.length;
-      if (bytes > maxBytes) {
-        throw new TransientError('response-too-large', 'the answer is larger than we read into memory; ask for smaller pages', {
-          facts: { maxBytes },
-        });
-      }
-      chunks.push(chunk);
+  const take = (received: Buffer): void => {
+    const chunk = filter === undefined ? received : filter.push(received);
+    bytes += chunk.length;
+    if (bytes > maxBytes) {
+      throw new TransientError('response-too-large', 'the answer is larger than we read into memory; ask for smaller pages', {
+        facts: { maxBytes },
+      });
     }
+    chunks.push(chunk);
+  };
+  try {
+    await readChunks(response, take);
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     throw error instanceof TransientError ? error : unreachable(error);
   }
   return Buffer.concat(chunks, bytes).toString('utf8');
+}
+
+/** Hands every chunk on. By events: an iterator would cost a small answer as much as its parsing. */
+function readChunks(response: http.IncomingMessage, take: (chunk: Buffer) => void): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const brokenOff = (): void => reject(response.errored ?? new Error('the answer ended early'));
+    // It may have broken off before anybody listened.
+    if (response.destroyed) return brokenOff();
+    response.once('end', resolve).once('error', reject).once('close', brokenOff);
+    response.on('data', (chunk: Buffer) => {
+      try {
+        take(chunk);
+      } catch (error) {
+        response.destroy();
+        reject(error);
+      }
+    });
+  });
 }
 
 /** Any failure of name resolution, connection, TLS or transfer. `errorCode` is Node's or OpenSSL's. */

@@ -115,7 +115,8 @@ export function createTransport(options: TransportOptions): Transport {
       try {
         const response = await exchange({
           method: request.method,
-          url: urlOf(identity.server, request.path),
+          server: identity.server,
+          path: request.path,
           headers: headersOf(request, identity, userAgent),
           body: request.body,
           agent,
@@ -214,11 +215,6 @@ function dropIdle(agent: http.Agent): void {
   for (const sockets of Object.values(agent.freeSockets)) {
     for (const socket of [...(sockets ?? [])]) socket.destroy();
   }
-}
-
-/** The server's own path stands before ours: some proxies serve a cluster below one. */
-function urlOf(server: URL, path: string): URL {
-  return new URL(server.pathname.replace(/\/+$/, '') + path, server);
 }
 
 function headersOf(request: TransportRequest, identity: Identity, userAgent: string): http.OutgoingHttpHeaders {
