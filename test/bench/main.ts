@@ -1,5 +1,5 @@
 /**
- * `npm run bench`: what the watcher costs. Exit code 1 where it takes more memory than it may.
+ * `npm run bench`: what watcher and function cost. Exit code 1 where it is more than it may be.
  *
  * `--quick`: a tenth of the objects, less time. `--only NAME`: one of the scenarios; may be given more than once. `--flag FLAG`:
  * a flag of Node for the watcher in place of those of its container; may be given more than once.
@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { build } from '../../infra/build.ts';
 import { measureForms } from './forms.ts';
+import { type FunctionOptions, type FunctionReport, measureFunction } from './function.ts';
 import { tableOf } from './report-table.ts';
 import { type MemoryStep, measureReal, measureScripted } from './watcher-memory.ts';
 
@@ -36,6 +37,15 @@ const QUICK: typeof FULL = {
   forms: { objects: 5_000 },
 };
 
+type FunctionScale = Omit<FunctionOptions, 'dist'>;
+const FUNCTION: FunctionScale = { starts: 15, warmRounds: 15, warmRuns: 150 };
+const QUICK_FUNCTION: FunctionScale = { starts: 4, warmRounds: 6, warmRuns: 50 };
+/**
+ * What the function may cost: CPU until its first message is done, as a multiple of what the least handler takes for one; time of a
+ * warm run, as a multiple of its bare calls on loopback, where a call costs nearly nothing.
+ */
+const FUNCTION_MAX = { startRatio: 3.5, warmRatio: 3.5 } as const;
+
 const { values } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
@@ -44,7 +54,9 @@ const { values } = parseArgs({
   },
 });
 const scenarios = Object.entries(values.quick ? QUICK : FULL).filter(([name]) => values.only?.includes(name) ?? true);
-if (scenarios.length === 0) throw new Error(`no scenario of that name; there are: ${Object.keys(FULL).join(', ')}`);
+const hasFunction = values.only?.includes('function') ?? true;
+if (scenarios.length === 0 && !hasFunction)
+  throw new Error(`no scenario of that name; there are: ${Object.keys(FULL).join(', ')}, function`);
 
 const dist = mkdtempSync(join(tmpdir(), 'dogwatch-bench-dist-'));
 process.once('exit', () => rmSync(dist, { recursive: true, force: true }));
@@ -53,6 +65,7 @@ for (const [name, scenario] of scenarios) {
   if (name === 'forms') console.log(`\n${await measureForms(scenario.objects)}`);
   else report(name, scenario, await measure(name, scenario.objects));
 }
+if (hasFunction) reportFunction(await measureFunction({ dist, ...(values.quick ? QUICK_FUNCTION : FUNCTION) }));
 
 function measure(name: string, objects: number): Promise<MemoryStep[]> {
   const options = { dist, objects, churnSeconds: values.quick ? 5 : 30, flags: values.flag };
@@ -71,4 +84,13 @@ function report(name: string, { objects, maxMb = Number.POSITIVE_INFINITY }: Sce
   if (peak <= maxMb) return;
   console.error(`bench: ${name} with ${objects} objects took ${peak.toFixed(1)} MB; at most ${maxMb} are allowed`);
   process.exitCode = 1;
+}
+
+function reportFunction({ text, ...ratios }: FunctionReport): void {
+  console.log(`\n${text}`);
+  for (const name of ['startRatio', 'warmRatio'] as const) {
+    if (ratios[name] <= FUNCTION_MAX[name]) continue;
+    console.error(`bench: function has a ${name} of ${ratios[name].toFixed(2)}; at most ${FUNCTION_MAX[name]} is allowed`);
+    process.exitCode = 1;
+  }
 }

@@ -15,6 +15,18 @@ export interface ScriptedProcess {
   stop(): void;
 }
 
+/** A kubeconfig for a server that takes every token. */
+export function kubeconfigText(server: string, ca: string): string {
+  return dump({
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': 'scripted',
+    clusters: [{ name: 'scripted', cluster: { server, 'certificate-authority-data': Buffer.from(ca).toString('base64') } }],
+    users: [{ name: 'bench', user: { token: 'bench' } }],
+    contexts: [{ name: 'scripted', context: { cluster: 'scripted', user: 'bench' } }],
+  });
+}
+
 /**
  * Starts a server with so many Tenants, all settled, each with one child of every kind that it owns if `children` says so. It
  * ends with this process at the latest.
@@ -33,17 +45,7 @@ export async function startScriptedServer(count: number, { children = false } = 
   });
   const dir = mkdtempSync(join(tmpdir(), 'dogwatch-bench-'));
   const kubeconfigPath = join(dir, 'kubeconfig.yaml');
-  writeFileSync(
-    kubeconfigPath,
-    dump({
-      apiVersion: 'v1',
-      kind: 'Config',
-      'current-context': 'scripted',
-      clusters: [{ name: 'scripted', cluster: { server: url, 'certificate-authority-data': Buffer.from(ca).toString('base64') } }],
-      users: [{ name: 'bench', user: { token: 'bench' } }],
-      contexts: [{ name: 'scripted', context: { cluster: 'scripted', user: 'bench' } }],
-    }),
-  );
+  writeFileSync(kubeconfigPath, kubeconfigText(url, ca));
   const registryPath = join(dir, 'clusters.yml');
   writeFileSync(registryPath, dump({ clusters: [{ name: 'east', kubeconfig: './kubeconfig.yaml' }] }));
   let lastId = 0;
