@@ -1,7 +1,7 @@
 /** Objects that are run again because their Plan asks: one chain of wake-ups an object, whatever comes in between. */
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
-import { ConflictError, TransientError } from '../../../functions/core/errors.ts';
+import { ConflictError, TerminalError, TransientError } from '../../../functions/core/errors.ts';
 import { configMaps, namespaces } from '../../../functions/core/kinds.ts';
 import { envelopeOf } from '../../fakes/queue.ts';
 import { Deliveries } from './deliveries.ts';
@@ -169,6 +169,30 @@ describe('a run that dies', () => {
       assert.deepEqual([stored(), sqs.chains()], [time, [time]], 'the retry keeps the time, for which somebody has sent');
     });
 
+  it('and whose record becomes a letter when it comes again: it sends for the stored time beside it', async () => {
+    requeueAfterSeconds = 60;
+    sqs.isTaken = () => false;
+    await h.deliver();
+    sqs.isTaken = () => true;
+    h.author = () => {
+      throw new TerminalError('impossible', 'no');
+    };
+    assert.equal((await h.deliver({}, { receiveCount: '2' }))['disposition'], 'dead-letter');
+    assert.deepEqual(sqs.chains(), [at(60)]);
+  });
+
+  it('as a wake-up, and whose record fails when it comes again: the stored time has come, so the retry is enough', async () => {
+    await h.deliver();
+    await h.clock.advance(5000);
+    const [wakeUp] = sqs.pending.splice(0);
+    h.east.fault({ verb: 'apply' }, { throw: new TransientError('server-error', 'no') });
+    await h.invoke(rawRecord(wakeUp?.body ?? '', { receiveCount: '2' }));
+    assert.deepEqual(
+      sqs.pending.map(({ data }) => data.reason),
+      ['retry'],
+    );
+  });
+
   it('keeps its record until SQS has both messages', async () => {
     sqs.isTaken = () => false;
     await h.deliver();
@@ -198,6 +222,49 @@ describe('a confirm whose answer is lost', () => {
       assert.deepEqual(sqs.chains(), [stored()]);
       assert.equal(h.inputs.length, 3, 'the change, its retry and one wake-up');
     });
+});
+
+describe('a finalizer that is not done', () => {
+  beforeEach(async () => {
+    h.finalizer = 'platform.example/widget';
+    requeueAfterSeconds = undefined;
+    await h.deliver();
+    h.finalize = () => ({ done: false, requeueAfterSeconds: 5 });
+    h.east.delete(widgets, { name: 'a' });
+  });
+  const deleting = (record = {}) => h.deliver({ reason: 'deleting' }, record);
+
+  it('is asked again in one chain, whatever comes in between, until it is done', async () => {
+    await deleting();
+    for (let event = 0; event < 10; event += 1) {
+      await sqs.pass(1);
+      await h.deliver({ reason: 'child-changed', mustRun: true });
+      assert.deepEqual(sqs.chains(), [stored()]);
+    }
+    h.finalize = () => ({ done: true });
+    assert.ok(branches(await sqs.pass(5)).includes('finalized'));
+    assert.equal(h.widget(), undefined);
+    assert.deepEqual(sqs.chains(), []);
+  });
+
+  for (const [name, fault] of [
+    ['lost', { lose: new TransientError('timeout', 'no answer') }],
+    ['an error', { throw: new TransientError('timeout', 'no answer') }],
+  ] as const)
+    it(`keeps one chain where the answer to the stored time is ${name}`, async () => {
+      h.east.fault({ verb: 'applyStatus' }, fault);
+      assert.equal((await deleting())['branch'], 'transient');
+      await sqs.pass(60);
+      assert.deepEqual(sqs.chains(), [stored()]);
+    });
+
+  it('sends for the stored time where the run that stored it died', async () => {
+    sqs.isTaken = () => false;
+    await deleting();
+    sqs.isTaken = () => true;
+    await deleting({ receiveCount: '2' });
+    assert.deepEqual(sqs.chains(), [stored()]);
+  });
 });
 
 describe('a record that comes again while the API server is away', () => {
@@ -272,7 +339,7 @@ describe('a wake-up', () => {
     await h.clock.advance(5000);
     const [right] = sqs.pending.splice(0);
     const wrong = recordOf({ ...right?.data, notBefore: at(3) });
-    assert.deepEqual(await h.invoke(rawRecord(right?.body ?? '', { arn: LIVE_ARN }), wrong), []);
+    assert.deepEqual(await h.invoke(wrong, rawRecord(right?.body ?? '', { arn: LIVE_ARN })), []);
     assert.equal(h.lastRun()['branch'], 'requeue-after');
     assert.deepEqual(sqs.chains(), [at(10)]);
   });
