@@ -7,9 +7,11 @@ import type { Context, SQSEvent } from 'aws-lambda';
 import { clusterName } from '../../../events/resource.ts';
 import type { Log } from '../../../functions/adapters/telemetry.ts';
 import { ConfigError, TransientError } from '../../../functions/core/errors.ts';
+import { processBatch } from '../../../functions/reconcile/batch.ts';
 import { startEnvironment } from '../../../functions/reconcile/environment.ts';
 import { handler } from '../../../functions/reconcile/handler.ts';
 import { reconcilers } from '../../../functions/reconcilers/index.ts';
+import { FakeQueue } from '../../fakes/queue.ts';
 import { DEAD_LETTER_QUEUE_URL, QUEUE_URLS, recordOf } from './records.ts';
 
 const KUBECONFIG = `apiVersion: v1
@@ -73,6 +75,20 @@ describe('startEnvironment', () => {
     }
     assert.equal(circuits.visit(east).enter(), 77);
     assert.equal(lines.length, 1);
+  });
+
+  it('asks a cluster that refuses connections for those records only that began before five had failed', async () => {
+    const { log, lines } = collect();
+    const environment = startEnvironment(variables(), reconcilers, log);
+    const queue = new FakeQueue();
+    const Records = Array.from({ length: 40 }, (_, index) => recordOf({ kind: 'Tenant', plural: 'tenants', name: `t${index}` }));
+    const answer = await processBatch({ Records }, { remainingMs: () => 30_000 }, { ...environment, queue: async () => queue });
+    assert.deepEqual(answer.batchItemFailures, []);
+    const asked = [...environment.clusters.values()].reduce((sum, { requestCount }) => sum + requestCount, 0);
+    // Ten at once, and one more after each of the first four failures.
+    assert.ok(asked >= 5 && asked <= 14, `${asked}`);
+    assert.equal(lines.filter((line) => line.startsWith('circuit opened')).length, 1);
+    assert.equal(queue.accepted.length, 40);
   });
 
   it('refuses a list in which a kind has two reconcilers', () => {
