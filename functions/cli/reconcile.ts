@@ -64,7 +64,7 @@ function target(words: string | undefined, { kind, rate }: ReconcileOptions): { 
 }
 
 /** @throws ConfigError `unknown-kind`, naming the nearest and all that there are */
-export function reconcilerOf(name: string, known: readonly Reconciler[]): Reconciler {
+function reconcilerOf(name: string, known: readonly Reconciler[]): Reconciler {
   const found = findKind(
     name,
     known.map(({ resource }) => resource),

@@ -9,11 +9,21 @@ import { createTenant, settled } from './tenants.ts';
 const NAMES = ['ada', 'bob', 'cy', 'dee'];
 const OWNER_LABEL = 'dogwatch.dev/owner';
 
+interface MetricLine {
+  readonly _aws: { readonly CloudWatchMetrics: readonly { readonly Namespace: string }[] };
+  readonly cluster: string;
+  readonly branch?: string;
+  readonly Records?: number | readonly number[];
+  readonly RunDuration?: number | readonly number[];
+}
+
+const readMetrics = (line: string): MetricLine => JSON.parse(line) as MetricLine;
+
 describe('dogwatch reconcile', () => {
   let system: System;
 
   before(async () => {
-    system = await startSystem();
+    system = await startSystem({ env: { POWERTOOLS_METRICS_DISABLED: 'false' } });
     for (const name of NAMES) await createTenant(system.api, name);
     await Promise.all(NAMES.map((name) => settled(system.api, name)));
     assert.equal(await system.watcher.stop(), 0);
@@ -36,7 +46,7 @@ describe('dogwatch reconcile', () => {
     return lines.map((line) => /Tenant\/\/([a-z]+)"/.exec(line)?.[1] ?? line);
   }
 
-  it('runs a settled object: what was damaged is whole again, and no metric line is among those for people', async () => {
+  it('runs a settled object: what was damaged is whole again', async () => {
     const namespace = '/api/v1/namespaces/tenant-ada';
     assert.equal((await system.api.merge(namespace, { metadata: { labels: { [OWNER_LABEL]: null } } })).status, 200);
     const sent = command('tenant/ada');
@@ -45,7 +55,20 @@ describe('dogwatch reconcile', () => {
     await until('the run', () => manualRuns().includes('ada') || undefined);
     const { uid } = (await system.api.get('/apis/platform.example/v1/tenants/ada')).body.metadata;
     assert.equal((await system.api.get(namespace)).body.metadata.labels?.[OWNER_LABEL], uid);
-    assert.ok(!system.functionHost.lines.some((line) => line.includes('CloudWatchMetrics')));
+  });
+
+  it('is counted by the function, as everything is, where metrics are asked for', async () => {
+    await system.drained();
+    const metrics = system.functionHost.lines.filter((line) => line.includes('"CloudWatchMetrics"')).map(readMetrics);
+    const ofRecords = metrics.filter(({ Records }) => Records !== undefined);
+    assert.ok(
+      ofRecords.some(
+        ({ cluster, branch, _aws }) => cluster === 'east' && branch === 'reconciled' && _aws.CloudWatchMetrics[0]?.Namespace === 'Dogwatch',
+      ),
+    );
+    const durations = metrics.flatMap(({ RunDuration = [] }) => RunDuration);
+    const runs = system.functionHost.lines.filter((line) => line.includes('"message":"record processed"')).length;
+    assert.equal(durations.length, runs);
   });
 
   it('runs all of a kind, each once', async () => {
