@@ -105,19 +105,26 @@ function throwing(text: string, exported: readonly string[]): string {
   ].join('\n');
 }
 
+/** What KubeConfig takes from modules that only methods need which we do not call. */
+const UNUSED_BY_US = {
+  './gen/index.js': ['createConfiguration', 'ServerConfiguration'],
+  './config_types.js': ['exportCluster', 'exportContext', 'exportUser', 'newClusters', 'newContexts', 'newUsers'],
+} as const;
+
 /**
- * Keeps the generated client, 900 files of models and APIs, out of client-node's KubeConfig: only its `makeApiClient` needs the two
- * functions that it takes from there, and the package.json, whose version it names itself by. Whoever imports the index otherwise
- * gets all of it.
+ * Keeps out of client-node's KubeConfig the generated client, 900 files of models and APIs, which its `makeApiClient` needs, the
+ * reading of files, which is ours, and the package.json, by whose version it names itself. Whoever imports the index of the
+ * generated client otherwise gets all of it.
  */
 export const keepOutGeneratedClient: Plugin = {
   name: 'keep-out-generated-client',
   setup(build) {
-    build.onResolve({ filter: /^(\.\/gen\/index\.js|\.\.\/package\.json)$/ }, ({ path, importer }) =>
+    build.onResolve({ filter: /^(\.\/gen\/index\.js|\.\/config_types\.js|\.\.\/package\.json)$/ }, ({ path, importer }) =>
       importer.endsWith(CLIENT_NODE_CONFIG) ? { path, namespace: 'slim-client' } : undefined,
     );
-    build.onLoad({ filter: /index\.js$/, namespace: 'slim-client' }, () => ({
-      contents: throwing("client-node's API classes are not part of this bundle", ['createConfiguration', 'ServerConfiguration']),
+    const text = 'this part of client-node is not part of this bundle; use functions/adapters/kubernetes';
+    build.onLoad({ filter: /\.js$/, namespace: 'slim-client' }, ({ path }) => ({
+      contents: throwing(text, UNUSED_BY_US[path as keyof typeof UNUSED_BY_US]),
     }));
     build.onLoad({ filter: /package\.json$/, namespace: 'slim-client' }, () => ({ contents: '{}', loader: 'json' }));
   },
