@@ -27,12 +27,12 @@ export interface Settled {
 export function metricsOfSettled(cluster: string, { outcome, disposition, recordCount, acknowledged, cost }: Settled): Metric[] {
   const dimensions = { cluster };
   const count = (name: string, value = 1): Metric => ({ name, unit: 'Count', value, dimensions });
+  // What was not let in would make every other run look short.
+  const isRun = cost !== undefined && outcome.kind !== 'circuit-open';
   return [
     ...metricsOfRecords(cluster, branchOf(outcome), recordCount),
-    ...(cost === undefined
-      ? []
-      : [{ name: 'RunDuration', unit: 'Milliseconds', value: Math.max(0, cost.durationMs), dimensions } as const]),
-    ...(cost === undefined ? [] : [count('ApiRequests', cost.apiRequestCount)]),
+    ...(isRun ? [{ name: 'RunDuration', unit: 'Milliseconds', value: cost.durationMs, dimensions } as const] : []),
+    ...(isRun ? [count('ApiRequests', cost.apiRequestCount)] : []),
     ...(acknowledged ? [] : [count('LeftInQueue', recordCount)]),
     ...(acknowledged && disposition.kind === 'dead-letter' ? [count('DeadLetters')] : []),
     ...(acknowledged && disposition.kind === 'requeue' && rowOf(outcome) !== undefined ? [count('Retries')] : []),
