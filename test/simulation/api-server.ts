@@ -17,8 +17,10 @@ import type { VirtualTime } from './virtual-time.ts';
 
 /** How the API server behaves where it has a choice. Times in milliseconds. */
 export interface ApiBehaviour {
-  /** How late a watch tells of a change. */
-  watchLagMs(): number;
+  /** No cache is further behind than this. */
+  readonly cacheLagMaxMs: number;
+  /** How late a watch of a kind tells of a change. */
+  watchLagMs(kind: string): number;
   /** How long after its cause the garbage collector works. */
   collectMs(): number;
   /** Which position from `oldest` to `newest` a cached read shows. */
@@ -26,9 +28,6 @@ export interface ApiBehaviour {
   /** How a watch that has opened ends before its time; undefined: it does not. */
   watchEnd(): { readonly afterMs: number; readonly how: 'end' | 'break' | 'expire' } | undefined;
 }
-
-/** No cache is further behind than this, so that a delayed `deleted` message is read after all of them know of the deletion. */
-export const CACHE_LAG_MAX_MS = 10_000;
 
 type Columns = Parameters<FakeCluster['serve']>[1];
 
@@ -79,6 +78,7 @@ export class ApiServer {
     const { resourceVersion } = this.cluster.store;
     return () => {
       restore();
+      this.cluster.store.compactedAt = Math.min(this.cluster.store.compactedAt, resourceVersion);
       this.#positions = [{ atMs: this.#time.nowMs, resourceVersion }];
       this.#trace.add('etcd', `is restored to RV ${resourceVersion}`);
       for (const child of this.cluster.objects(configMaps)) this.#collectIfOrphan(child.metadata);
@@ -118,7 +118,7 @@ export class ApiServer {
       if (Number(resourceVersion) > store.resourceVersion) {
         throw new TransientError('resource-version-too-large', 'the server has not reached the resourceVersion', { retryAfterSeconds: 1 });
       }
-      const horizonMs = this.#time.nowMs - CACHE_LAG_MAX_MS;
+      const horizonMs = this.#time.nowMs - this.behaviour.cacheLagMaxMs;
       const known = this.#positions.findLast(({ atMs }) => atMs <= horizonMs)?.resourceVersion ?? 0;
       const oldest = Math.max(Number(resourceVersion), Math.min(known, store.resourceVersion));
       return this.behaviour.cachePosition(oldest, store.resourceVersion);
@@ -158,7 +158,8 @@ export class ApiServer {
           this.#tend(watch, process, options.timeoutSeconds);
           return watch;
         }),
-      apply: (type, body, options = {}) => ask('APPLY', type, body.metadata, options, () => client.apply(type, body)),
+      apply: (type, body, { signal, ...options } = {}) =>
+        ask('APPLY', type, body.metadata, { signal }, () => client.apply(type, body, options)),
       applyStatus: (type, body, options = {}) => ask('APPLY status', type, body.metadata, options, () => client.applyStatus(type, body)),
       patchFinalizers: (type, at, guard, finalizers, options = {}) =>
         ask('PATCH finalizers', type, at, options, () => client.patchFinalizers(type, at, guard, finalizers)),
@@ -199,7 +200,7 @@ export class ApiServer {
 
   #tellLater(watch: FakeWatch): void {
     this.#untoldCount += 1;
-    void this.#time.sleep(this.behaviour.watchLagMs(), this).then(() => {
+    void this.#time.sleep(this.behaviour.watchLagMs(watch.kind), this).then(() => {
       this.#untoldCount -= 1;
       if (this.#dead.has(watch)) return;
       watch.resume();

@@ -25,6 +25,8 @@ export class Chaos implements Fates {
     this.#profile = profile;
     this.#random = random;
     this.api = {
+      // A `deleted` message is read when every cache knows of the deletion: so much is taken for granted of a kind with a finalizer.
+      cacheLagMaxMs: profile.kind === 'B' ? 10_000 : 3_600_000,
       watchLagMs: () => this.#delayMs(),
       collectMs: () => (this.isOver ? 100 : random.int(50, 4_000)),
       cachePosition: (oldest, newest) => (!this.isOver && random.chance(profile.staleRate) ? random.int(oldest, newest) : newest),

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { KindName } from './kinds.ts';
+import { playScenario, SCENARIOS } from './scenarios.ts';
 import { runTrial } from './trial.ts';
 
 /** Seeds of each kind; `soak.ts` runs more. */
@@ -17,6 +18,15 @@ for (const [kind, count = 0] of Object.entries(SEEDS) as [KindName, number][]) {
     });
   });
 }
+
+describe('the whole system, where', () => {
+  for (const scenario of SCENARIOS) {
+    it(`${scenario.name} (kind ${scenario.kind}), ends as promised`, async () => {
+      const { findings, story } = await playScenario(scenario);
+      assert.deepEqual(findings, [], `${findings.join('; ')}\n${story}`);
+    });
+  }
+});
 
 describe('a simulation', () => {
   it('is the same every time for one seed', async () => {

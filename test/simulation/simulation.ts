@@ -1,7 +1,7 @@
 /** The whole system over models: an API server, SQS, functions, a watcher, and somebody who looks whether all is as promised. */
 import { type ApiBehaviour, ApiServer } from './api-server.ts';
 import { Invariants } from './invariants.ts';
-import { createReconciler, type KindName, World, widgetColumns, widgets } from './kinds.ts';
+import { createReconciler, type KindName, specOf, World, widgetColumns, widgets } from './kinds.ts';
 import { type Fates, SimulatedProcess } from './process.ts';
 import { Random } from './random.ts';
 import { Sqs, type SqsBehaviour, type StoredMessage } from './sqs.ts';
@@ -90,13 +90,25 @@ export class Simulation {
   }
 
   /** What is not as it should be now that nothing is under way. */
-  problems(): string[] {
-    return this.invariants.problems(this.api, this.chains);
+  async problems(): Promise<string[]> {
+    const atFirst = this.invariants.problems(this.api, this.chains, Infinity);
+    if (this.kind !== 'C' || atFirst.length > 0) return atFirst;
+    const periodsMs = this.api.cluster.objects(widgets).map((object) => 2_200 * (specOf(object).everySeconds ?? 0));
+    const waitsMs = this.chains.map(({ body }) => dueMs(body) + 1_000 - this.time.nowMs);
+    // Every wake-up that waits comes in that time, and the one after it.
+    await this.pass(Math.max(0, ...periodsMs, ...waitsMs));
+    await this.settle();
+    return this.hasFinding ? [] : this.invariants.problems(this.api, this.chains, 1);
   }
 
   #isWaiting({ body, visibleAtMs, receiveCount }: StoredMessage): boolean {
     if (this.kind !== 'C' || receiveCount > 0 || visibleAtMs <= this.time.nowMs) return false;
-    const { data } = JSON.parse(body) as { data: { reason: string; notBefore?: string } };
-    return data.reason === 'requeue' && data.notBefore !== undefined && Date.parse(data.notBefore) > this.time.nowMs;
+    return dueMs(body) > this.time.nowMs;
   }
+}
+
+/** When the wake-up in a message is due; 0 where it is none. */
+function dueMs(body: string): number {
+  const { data } = JSON.parse(body) as { data: { reason: string; notBefore?: string } };
+  return data.reason === 'requeue' && data.notBefore !== undefined ? Date.parse(data.notBefore) : 0;
 }

@@ -28,7 +28,7 @@ for (const kind of values.kind as KindName[]) {
     if (verdict.findings.length === 0) continue;
     failedCount += 1;
     console.log(`seed ${seed} of kind ${kind}:\n${verdict.findings.join('\n')}`);
-    if (values['keep-going']) continue;
+    if (values['keep-going'] || values.lines !== undefined) continue;
     console.log(verdict.story);
     break;
   }

@@ -107,7 +107,7 @@ export class Sqs {
         this.#redrive(message);
         continue;
       }
-      taken.push(this.#take(message));
+      taken.push(this.handOut(message));
     }
     return taken;
   }
@@ -154,7 +154,8 @@ export class Sqs {
     };
   }
 
-  #take(message: StoredMessage): Received {
+  /** Gives the message to a worker, whoever has it already. */
+  handOut(message: StoredMessage): Received {
     message.receiveCount += 1;
     const duplicateMs = this.behaviour.duplicateAfterMs();
     const isSecond = message.receiveCount > 1;

@@ -115,5 +115,5 @@ async function settled(simulation: Simulation): Promise<string[]> {
     if (sqs.letters.length === 0) break;
     sqs.redriveLetters();
   }
-  return simulation.problems();
+  return await simulation.problems();
 }
