@@ -38,12 +38,12 @@ export async function confirm(context: ObjectContext, status: OwnStatus): Promis
     } catch (error) {
       if (!(error instanceof ConflictError && error.code === 'resource-version-conflict')) throw asStatusFieldMissing(error);
     }
+    // Whatever it was this time, the run that follows reads for itself.
+    if (rereadCount >= READ_AGAIN_MAX) return { outcome: overtaken('foreign-fields', current), rereadCount };
     const found = await client.get(reconciler.resource, context.run.key);
     if (found === undefined) return { outcome: { kind: 'finished', branch: 'gone' }, rereadCount: rereadCount + 1 };
     const overtakenBy = compareWithRead(reconciler, context.object, found);
-    if (overtakenBy !== 'foreign-fields' || rereadCount >= READ_AGAIN_MAX) {
-      return { outcome: overtaken(overtakenBy, found), rereadCount: rereadCount + 1 };
-    }
+    if (overtakenBy !== 'foreign-fields') return { outcome: overtaken(overtakenBy, found), rereadCount: rereadCount + 1 };
     current = found;
     await pauseBriefly(context);
   }

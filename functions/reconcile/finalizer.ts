@@ -36,6 +36,7 @@ export async function ensureFinalizer(context: ObjectContext, finalization: Fina
     } catch (error) {
       if (!(error instanceof ConflictError)) throw error;
     }
+    if (conflicts === READ_AGAIN_MAX) return { kind: 'ended', result: { outcome: overtaken('foreign-fields', current) } };
     const found = await client.get(reconciler.resource, run.key);
     progress.rereadCount += 1;
     if (found?.metadata.uid !== uid) return { kind: 'ended', result: await finalizeAbsent(context, finalization, { uid, found }) };
@@ -46,7 +47,6 @@ export async function ensureFinalizer(context: ObjectContext, finalization: Fina
     }
     const branch = endsHere(run, found, reconciler);
     if (branch !== undefined) return { kind: 'ended', result: { outcome: { kind: 'finished', branch } } };
-    if (conflicts === READ_AGAIN_MAX) return { kind: 'ended', result: { outcome: overtaken('foreign-fields', found) } };
     current = found;
     await pauseBriefly(context);
   }
