@@ -154,6 +154,13 @@ describe('the finalizer of an object that moves meanwhile', () => {
     assert.deepEqual([harness.finalizers(), harness.inputs.length], [[FOREIGN], 0]);
   });
 
+  it('is not put on one either where the server leaves the generation of a deletion alone', async () => {
+    const harness = meeting((at) => at.setMetadata((metadata) => ({ ...metadata, deletionTimestamp: '2026-01-01T00:00:00Z' })));
+    harness.setFinalizers([FOREIGN]);
+    assert.equal((await harness.deliver({ reason: 'created' }))['branch'], 'overtaken-newer-spec');
+    assert.deepEqual([harness.finalizers(), harness.inputs.length], [[FOREIGN], 0]);
+  });
+
   it('is not put on an object that is paused by then', async () => {
     const harness = meeting((at) => at.setMetadata((metadata) => ({ ...metadata, annotations: { [PAUSED_ANNOTATION]: '' } })));
     assert.equal((await harness.deliver({ reason: 'created' }))['branch'], 'paused');

@@ -98,6 +98,8 @@ export class OutsideHarness extends Harness {
   constructor() {
     super();
     this.finalizer = FINALIZER;
+    // No children: nobody collects those of an object that is gone.
+    this.author = ({ object }) => ({ status: { count: object.spec.config.length } });
   }
 
   override dependencies(): BatchDependencies {
@@ -125,7 +127,7 @@ export class OutsideHarness extends Harness {
         ...finalization,
         finalize: async (input) => {
           const answer = await finalization.finalize(input);
-          if (answer?.done) await process.pass(() => this.outside.things.delete(input.uid));
+          if (answer?.done === true) await process.pass(() => this.outside.things.delete(input.uid));
           return answer;
         },
       },
@@ -140,22 +142,27 @@ export class OutsideHarness extends Harness {
   /** Delivers what is on the queue, one message after the other, until nothing is left. @throws Error if that takes too long */
   async drain(): Promise<void> {
     for (let deliveries = 0; deliveries < 60; deliveries += 1) {
-      this.#take();
-      const next = this.#messages.toSorted((a, b) => a.dueMs - b.dueMs)[0];
-      if (next === undefined) return;
-      await this.clock.advance(Math.max(0, next.dueMs - this.clock.now().getTime()));
-      await this.#deliver(next);
+      if (!(await this.deliverNext())) return;
     }
     throw new Error('messages go round and round');
   }
 
-  /** Messages that wait. */
-  get messageCount(): number {
+  /** Delivers the message that is due first, once it is; false where there is none. */
+  async deliverNext(): Promise<boolean> {
     this.#take();
-    return this.#messages.length;
+    const next = this.#messages.toSorted((a, b) => a.dueMs - b.dueMs)[0];
+    if (next !== undefined) await this.#deliver(next);
+    return next !== undefined;
+  }
+
+  /** Delivers the message that {@link send} took last, out of turn. */
+  async deliverLast(): Promise<void> {
+    const last = this.#messages.at(-1);
+    if (last !== undefined) await this.#deliver(last);
   }
 
   async #deliver(message: Message): Promise<void> {
+    await this.clock.advance(Math.max(0, message.dueMs - this.clock.now().getTime()));
     const process = new Process(this.nextDeath);
     this.nextDeath = undefined;
     this.#process = process;
@@ -201,6 +208,11 @@ export class OutsideHarness extends Harness {
 
   setFinalizers(finalizers: readonly string[]): void {
     this.setMetadata(({ finalizers: _, ...rest }) => (finalizers.length === 0 ? rest : { ...rest, finalizers }));
+  }
+
+  /** The same where the object is still there. */
+  setFinalizersIfThere(finalizers: readonly string[]): void {
+    if (this.widget() !== undefined) this.setFinalizers(finalizers);
   }
 
   uid(): string {
