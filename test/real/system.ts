@@ -32,6 +32,8 @@ export interface System {
   metrics(): Promise<string>;
   /** Body of /readyz. */
   readyz(): Promise<string>;
+  /** Builds what is started from now on with another list of reconcilers; a path from the project's root. */
+  rebuild(reconcilers: string): Promise<void>;
   /** Changes the environment of what is started from now on. */
   override(env: Readonly<Record<string, string>>): void;
   /** Applies the CRDs of the project's reconcilers to every cluster. */
@@ -130,6 +132,9 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     },
     async readyz() {
       return (await fetch(`${httpUrl}/readyz`)).text();
+    },
+    async rebuild(reconcilers) {
+      await build({ out: dist, quiet: true, reconcilers });
     },
     override(changed) {
       Object.assign(settings, changed);
