@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { EnvelopeData } from '../../../events/envelope.ts';
 import { down, opened, run, widgetsOf } from './circuit-scene.ts';
-import { type Harness, planFor, type WidgetInput } from './harness.ts';
+import { type Harness, planFor, type WidgetInput, widgets } from './harness.ts';
 import { BULK_ARN, DEAD_LETTER_QUEUE_URL, QUEUE_URLS, rawRecord, START } from './records.ts';
 
 describe('a message held behind an open circuit', () => {
@@ -123,10 +123,43 @@ describe('a run that is under way when the circuit of its cluster opens', () => 
   it('goes on where it has written: a confirm costs the cluster less than another run', async () => {
     const { harness } = widgetsOf(5);
     harness.createWidget('slow');
-    harness.east.fault({ verb: 'applyStatus', name: 'slow' }, { first: () => open(harness) });
+    harness.east.fault({ verb: 'apply', name: 'widget-slow' }, { first: () => open(harness) });
     await harness.invoke(harness.recordFor({ name: 'slow', reason: 'created' }));
     assert.equal(harness.lastRun()['branch'], 'reconciled');
     assert.equal(harness.status('slow')['observedGeneration'], 1);
+  });
+
+  it('writes nothing where its first call after that is a write', async () => {
+    const { harness } = widgetsOf(5);
+    harness.createWidget('slow');
+    await harness.invoke(harness.recordFor({ name: 'slow', reason: 'created' }));
+    harness.east.edit(widgets, { name: 'slow' }, (draft) => {
+      draft['other'] = 'moved';
+    });
+    harness.author = async ({ object, key }) => {
+      if (key.name === 'slow') await open(harness);
+      harness.takeRequests();
+      return planFor(object);
+    };
+    await harness.invoke(harness.recordFor({ name: 'slow' }));
+    assert.deepEqual([harness.lastRun()['branch'], harness.takeRequests()], ['circuit-open', []]);
+  });
+
+  it('is sent again as ever where it is the one that opened it, whatever else it waits for', async () => {
+    const { harness } = widgetsOf(4);
+    harness.createWidget('slow');
+    harness.east.fault({ name: 'fails' }, { throw: down() });
+    harness.east.fault({ name: 'hangs' }, { hang: true });
+    harness.author = async ({ read }) => {
+      const hangs = read(silent, { name: 'hangs' });
+      for (const name of ['w0', 'w1', 'w2', 'w3']) {
+        harness.east.fault({ name }, { throw: down() });
+        await harness.begin(harness.recordFor({ name }));
+      }
+      return Promise.all([hangs, read(silent, { name: 'fails' })]);
+    };
+    assert.deepEqual(await run(harness, ['slow']), ['transient']);
+    assert.deepEqual(await run(harness, ['w0']), ['circuit-open']);
   });
 
   it('is not one of another cluster', async () => {

@@ -94,6 +94,14 @@ describe('a cluster that does not answer', () => {
     assert.deepEqual(await run(harness, ['w0']), ['reconciled']);
   });
 
+  it('is not found by an author whose own calls fail with the same code', async () => {
+    const { harness } = widgetsOf(6);
+    harness.author = () => {
+      throw down('unreachable');
+    };
+    for (const name of ['w0', 'w1', 'w2', 'w3', 'w4', 'w5']) assert.deepEqual(await run(harness, [name]), ['transient']);
+  });
+
   it('is not found by one object whose writes go unanswered side by side', async () => {
     const { harness } = widgetsOf(2);
     harness.author = ({ object }) => ({
@@ -212,16 +220,15 @@ describe('a probe', () => {
     assert.equal(harness.lastRun()['branch'], 'reconciled');
   });
 
-  it('hears nothing from runs that began before the circuit opened', async () => {
+  it('hears nothing from runs that began before the circuit opened, also once it has closed again', async () => {
     const { harness } = widgetsOf(12);
+    const late = async (): Promise<never> => {
+      await harness.clock.sleep(15_000);
+      throw down('timeout');
+    };
     const slow = ['w6', 'w7', 'w8', 'w9', 'w10'];
-    for (const name of slow) {
-      const late = async (): Promise<never> => {
-        await harness.clock.sleep(15_000);
-        throw down('timeout');
-      };
-      harness.east.fault({ name }, { first: late });
-    }
+    // They have written, so they wait for the answer to their confirm.
+    for (const name of slow) harness.east.fault({ verb: 'applyStatus', name }, { first: late });
     const before = harness.begin(...slow.map((name) => harness.recordFor({ name })));
     await harness.clock.settle();
     for (const name of ['w0', 'w1', 'w2', 'w3', 'w4']) {
