@@ -12,6 +12,7 @@ import { statusBody } from './confirm.ts';
 import { isPaused } from './decide.ts';
 import { askToFinalize } from './finalize.ts';
 import { hasFinalizer } from './finalizer.ts';
+import type { ObjectRun } from './fold.ts';
 import { observedOf } from './observed.ts';
 import { overtaken } from './overtaken.ts';
 import type { ObjectContext } from './run-context.ts';
@@ -29,7 +30,7 @@ import { toBeWoken, wakeOf } from './wake.ts';
 export async function finalizeDeleting(context: ObjectContext, finalization: Finalization): Promise<StepsResult> {
   const { run, object, progress, reconciler } = context;
   const isHeld = hasFinalizer(object, finalization);
-  if (!isHeld && !run.data.mustRun && !run.reasons.has('deleted')) return DELETING;
+  if (isHeld ? isNoticeOnly(run) : !run.data.mustRun && !run.reasons.has('deleted')) return DELETING;
   // Nothing may be shown on such an object: an apply of our conditions would take out those of others.
   if (!reconciler.resource.isDescribed && hasAtomicConditions(object)) progress.seen = undefined;
   const answer = await askToFinalize(context, finalization, { uid: object.metadata.uid, object: asAuthorSeesIt(context) });
@@ -38,6 +39,14 @@ export async function finalizeDeleting(context: ObjectContext, finalization: Fin
   if (!isHeld) return DELETING;
   await sendDeleted(context);
   return removeFinalizer(context, finalization);
+}
+
+/**
+ * True where nothing asked for the run but the message that is sent before the finalizer comes off. If the finalizer is on, it failed
+ * to come off: that run is tried again and sends anew. Were it tried by both, they would double with every failure.
+ */
+function isNoticeOnly({ reasons }: ObjectRun): boolean {
+  return [...reasons].every((reason) => reason === 'deleted');
 }
 
 const DELETING: StepsResult = { outcome: { kind: 'finished', branch: 'deleting' } };

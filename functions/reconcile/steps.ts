@@ -48,8 +48,6 @@ export async function runSteps(context: RunContext): Promise<StepsResult> {
   if (held.kind === 'ended') return held.result;
   const acting = { ...context, object: held.object };
   progress.seen = acting;
-  // From here on something outside may depend on the uid, and nothing but the author knows.
-  progress.mayHaveActed = true;
   return finalizeLost(acting, finalization, await reconcile(acting));
 }
 
@@ -61,6 +59,8 @@ async function reconcile(context: ObjectContext): Promise<StepsResult> {
   progress.stage = 'author';
   const custom = resource.isDescribed ? parseDescribed(resource, object) : parseObject(resource, object);
   const readAt = isOnlyGenerationNew(context) ? object.metadata.resourceVersion : undefined;
+  // From here on something outside may depend on the uid, and nothing but the author knows.
+  if (reconciler.finalization !== undefined) progress.mayHaveActed = true;
   const answer = await askAuthor(context, custom, readAt);
   const plan = checkPlan(reconciler, { key: run.key, metadata: object.metadata }, answer);
   progress.stage = 'write';
