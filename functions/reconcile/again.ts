@@ -1,7 +1,7 @@
 /** Reading again after somebody else has written: how often, and after what pause. */
 import type { RunContext } from './run-context.ts';
 
-/** How often one step of a run reads again after foreign writes before it lets the queue wait. */
+/** How often one run reads again after foreign writes, all of its steps together, before it lets the queue wait. */
 export const READ_AGAIN_MAX = 3;
 /** Longest pause before a step is tried again, in milliseconds. */
 const JITTER_MS = 20;

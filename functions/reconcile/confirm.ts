@@ -39,7 +39,7 @@ export async function confirm(context: ObjectContext, status: OwnStatus): Promis
       if (!(error instanceof ConflictError && error.code === 'resource-version-conflict')) throw asStatusFieldMissing(error);
     }
     // Whatever it was this time, the run that follows reads for itself.
-    if (rereadCount >= READ_AGAIN_MAX) return { outcome: overtaken('foreign-fields', current), rereadCount };
+    if (context.progress.rereadCount + rereadCount >= READ_AGAIN_MAX) return { outcome: overtaken('foreign-fields', current), rereadCount };
     const found = await client.get(reconciler.resource, context.run.key);
     if (found === undefined) return { outcome: { kind: 'finished', branch: 'gone' }, rereadCount: rereadCount + 1 };
     const overtakenBy = compareWithRead(reconciler, context.object, found);

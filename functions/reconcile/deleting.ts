@@ -97,7 +97,7 @@ async function removeFinalizer(context: ObjectContext, finalization: Finalizatio
   const { client, reconciler, run, progress } = context;
   const { resource } = reconciler;
   let current: KubernetesObject = context.object;
-  for (let conflicts = 0; ; conflicts += 1) {
+  for (;;) {
     const { uid, resourceVersion, finalizers = [] } = current.metadata;
     const rest = finalizers.filter((name) => name !== finalization.name);
     try {
@@ -108,7 +108,7 @@ async function removeFinalizer(context: ObjectContext, finalization: Finalizatio
       if (!(error instanceof ConflictError)) throw error;
       if (error.code === 'uid-conflict') return FINALIZED;
     }
-    if (conflicts === READ_AGAIN_MAX) return { outcome: overtaken('foreign-fields', current) };
+    if (progress.rereadCount === READ_AGAIN_MAX) return { outcome: overtaken('foreign-fields', current) };
     const found = await client.get(resource, run.key);
     progress.rereadCount += 1;
     if (found === undefined || found.metadata.uid !== uid || !hasFinalizer(found, finalization)) return FINALIZED;

@@ -26,8 +26,9 @@ export type Held = { readonly kind: 'held'; readonly object: KubernetesObject } 
 export async function ensureFinalizer(context: ObjectContext, finalization: Finalization): Promise<Held> {
   const { client, reconciler, run, progress } = context;
   const { uid } = context.object.metadata;
+  progress.stage = 'write';
   let current = context.object;
-  for (let conflicts = 0; !hasFinalizer(current, finalization); conflicts += 1) {
+  while (!hasFinalizer(current, finalization)) {
     try {
       const answer = await client.apply(reconciler.resource, bodyOf(context, current.metadata, finalization), {
         fieldManager: FINALIZER_MANAGER,
@@ -36,7 +37,7 @@ export async function ensureFinalizer(context: ObjectContext, finalization: Fina
     } catch (error) {
       if (!(error instanceof ConflictError)) throw error;
     }
-    if (conflicts === READ_AGAIN_MAX) return { kind: 'ended', result: { outcome: overtaken('foreign-fields', current) } };
+    if (progress.rereadCount === READ_AGAIN_MAX) return { kind: 'ended', result: { outcome: overtaken('foreign-fields', current) } };
     const found = await client.get(reconciler.resource, run.key);
     progress.rereadCount += 1;
     if (found?.metadata.uid !== uid) return { kind: 'ended', result: await finalizeAbsent(context, finalization, { uid, found }) };

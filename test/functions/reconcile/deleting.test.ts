@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { PAUSED_ANNOTATION } from '../../../events/labels.ts';
-import { TransientError } from '../../../functions/core/errors.ts';
+import { TerminalError, TransientError } from '../../../functions/core/errors.ts';
 import { hasLabel } from '../../../functions/core/predicates.ts';
 import { REFUSED, RETRY } from '../../fakes/queue.ts';
 import { widgets } from './harness.ts';
@@ -150,12 +150,39 @@ describe('a finalizer that is not done', () => {
   });
 
   it('is woken also where its status can not be written', async () => {
-    const harness = await deleting();
+    for (const fault of [
+      (harness: OutsideHarness) => ({ first: () => void harness.label('x') }),
+      () => ({ throw: new TerminalError('final-server-error', 'field not declared in schema') }),
+    ]) {
+      const harness = await deleting();
+      harness.finalize = () => ({ done: false, requeueAfterSeconds: 60 });
+      harness.east.fault({ verb: 'applyStatus' }, fault(harness));
+      assert.equal((await harness.deliver({ reason: 'deleting' }))['branch'], 'requeue-after');
+      assert.equal(harness.status()['nextReconcileTime'], undefined);
+      assert.equal(harness.sent()[0]?.uid, harness.uid());
+    }
+  });
+
+  it('neither waits nor fails in the status of an object whose conditions are one value in its CRD', async () => {
+    const harness = new OutsideHarness();
+    harness.createWith([FINALIZER]);
+    harness.deleteWidget();
+    const conditions = [{ type: 'Synced', status: 'True', reason: 'Ok', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' }];
+    const theirs = { manager: 'other', operation: 'Update', subresource: 'status', fieldsV1: { 'f:status': { 'f:conditions': {} } } };
+    harness.east.edit(widgets, { name: 'a' }, (draft) => {
+      draft['status'] = { conditions };
+      draft['metadata'] = { ...(draft['metadata'] as object), managedFields: [theirs] };
+    });
+    harness.takeRequests();
     harness.finalize = () => ({ done: false, requeueAfterSeconds: 60 });
-    harness.east.fault({ verb: 'applyStatus' }, { first: () => void harness.label('x') });
     assert.equal((await harness.deliver({ reason: 'deleting' }))['branch'], 'requeue-after');
-    assert.equal(harness.status()['nextReconcileTime'], undefined);
-    assert.equal(harness.sent()[0]?.uid, harness.uid());
+    harness.finalize = () => {
+      throw new Error('boom');
+    };
+    assert.equal((await harness.redeliver())['branch'], 'author-error');
+    assert.deepEqual([harness.status()['conditions'], harness.takeRequests()], [conditions, ['get Widget', 'get Widget']]);
+    harness.finalize = () => ({ done: true });
+    assert.equal((await harness.redeliver())['branch'], 'finalized');
   });
 
   it('is woken again and again for an object that is gone, until it is done', async () => {

@@ -212,6 +212,14 @@ describe('the finalizer of an object that moves meanwhile', () => {
 });
 
 describe('the confirm of a kind with a finalizer', () => {
+  it('reads again no more often than what the finalizer has left of three times', async () => {
+    const harness = meeting((at) => void at.label(`edit ${at.east.requests.length}`), 2);
+    harness.east.fault({ verb: 'applyStatus' }, { first: () => void harness.label(`edit ${harness.east.requests.length}`) }, 99);
+    const line = await harness.deliver({ reason: 'created' });
+    assert.deepEqual([line['branch'], line['rereadCount']], ['overtaken-foreign-fields', 3]);
+    assert.equal(harness.sent()[0]?.attempt, 1);
+  });
+
   it('meets 409 on the status three times without a second effect (B50)', async () => {
     const harness = created();
     harness.east.fault({ verb: 'applyStatus' }, { throw: new ConflictError('resource-version-conflict', 'moved') }, 3);
