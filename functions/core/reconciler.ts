@@ -13,6 +13,7 @@ import { ConfigError } from './errors.ts';
 
 import type { OwnedKind } from './owned-kind.ts';
 import type { ResourceDefinition } from './resource-definition.ts';
+import { checkRetry, type RetryDeclaration } from './retry-declaration.ts';
 import { type WatchDeclaration, type WatchRules, watchRules } from './watch-rules.ts';
 
 /** Any object as the API server has it. */
@@ -133,6 +134,8 @@ export interface ReconcilerDeclaration<Spec, Status> {
   readonly grants?: readonly Grant[];
   /** Which objects and changes it wants to see; all objects, and changes of their generation, if left out. */
   readonly watch?: WatchDeclaration;
+  /** How long its messages are tried, where that differs from the configuration. */
+  readonly retry?: RetryDeclaration;
   /**
    * Name of the finalizer that keeps a deleted object until `finalize` has undone what `reconcile` did outside the cluster:
    * `domain/name`. Needs `finalize`.
@@ -168,12 +171,12 @@ export interface Reconciler<Spec = unknown, Status = unknown>
 
 type OfOurs<Spec, Status> = Reconciler<Spec, Status> & { readonly resource: ResourceDefinition<Spec, Status> };
 
-const KNOWN_FIELDS = new Set(['resource', 'revision', 'owns', 'grants', 'watch', 'finalizer', 'reconcile', 'finalize']);
+const KNOWN_FIELDS = new Set(['resource', 'revision', 'owns', 'grants', 'watch', 'retry', 'finalizer', 'reconcile', 'finalize']);
 
 /**
  * A reconciler ready to be listed in `functions/reconcilers/index.ts`.
  *
- * @throws ConfigError for an unknown field, a revision that is no integer of 1 or more, a kind owned twice, a finalizer without
+ * @throws ConfigError for an unknown field, a revision that is no integer of 1 or more, a kind owned twice, a retry out of its bounds, a finalizer without
  *   `finalize` or the other way round, one that is no `domain/name`, or a selector or predicate that cannot be
  */
 export function defineReconciler<Spec, Status>(declaration: ReconcilerDeclaration<Spec, Status>): OfOurs<Spec, Status>;
@@ -195,7 +198,8 @@ export function defineReconciler(
   if (twice !== undefined) throw new ConfigError('owned-twice', `reconciler of ${kind}: owns ${twice} twice`);
   const { finalizer, finalize, ...declared } = declaration as ReconcilerDeclaration<unknown, unknown>;
   const finalization = finalizationOf(kind, finalizer, finalize);
-  return { ...declared, revision, owns, grants, watch, ...(finalization === undefined ? {} : { finalization }) };
+  const retry = checkRetry(kind, declaration.retry ?? {});
+  return { ...declared, revision, owns, grants, watch, retry, ...(finalization === undefined ? {} : { finalization }) };
 }
 
 /** The API server takes a finalizer without a domain only from a short list of its own, and warns of others. */

@@ -7,6 +7,7 @@ import type { EnvelopeData } from '../../events/envelope.ts';
 import { groupKind } from '../../events/resource.ts';
 import { type Budgets, dispose } from '../core/disposition.ts';
 import { dataOfFound, spentBudget } from '../core/next-envelope.ts';
+import type { Reconciler } from '../core/reconciler.ts';
 import { startTimer } from './abort.ts';
 import { mapBounded } from './bounded.ts';
 import type { Circuits } from './circuits.ts';
@@ -69,7 +70,7 @@ async function settleAll(event: SQSEvent, invocation: Invocation, dependencies: 
     ...foldRecords(
       records.filter((record) => record.kind === 'reconcile'),
       startedAt,
-      (data) => hasFinalizer(data, dependencies),
+      (data) => reconcilerOf(data, dependencies)?.finalization !== undefined,
     ).map((run) => ({
       messageIds: run.messageIds,
       key: run.key,
@@ -95,9 +96,9 @@ async function settleAll(event: SQSEvent, invocation: Invocation, dependencies: 
   return { batchItemFailures: [...new Set(failed.flat())].map((itemIdentifier) => ({ itemIdentifier })) };
 }
 
-/** True for a kind whose objects may leave something outside, each under its own uid. */
-function hasFinalizer(data: EnvelopeData, { reconcilers }: BatchDependencies): boolean {
-  return reconcilers.some(({ resource, finalization }) => finalization !== undefined && groupKind(resource) === groupKind(data));
+/** The reconciler of the kind, if there is one. */
+function reconcilerOf(kind: Pick<EnvelopeData, 'group' | 'kind'>, { reconcilers }: BatchDependencies): Reconciler | undefined {
+  return reconcilers.find(({ resource }) => groupKind(resource) === groupKind(kind));
 }
 
 interface Work {
@@ -130,7 +131,8 @@ async function settleRun(run: ObjectRun, invocation: Invocation, sends: AbortSig
 
 /** What becomes of a run's message; nothing is given up for a run that was overtaken without noticing. */
 async function decide(report: RunReport, run: ObjectRun, signal: AbortSignal, dependencies: BatchDependencies): Promise<Decided> {
-  const { clock, budgets } = dependencies;
+  const { clock } = dependencies;
+  const budgets = { ...dependencies.budgets, ...reconcilerOf(run.key, dependencies)?.retry };
   const decideOn = (latest: RunReport): Decided => {
     const now = clock.now();
     const data = dataOfFound(run.data, latest.outcome, latest.context?.object.metadata, now);

@@ -4,6 +4,7 @@ import { ConfigError } from '../../../functions/core/errors.ts';
 import { configMaps, namespaces } from '../../../functions/core/kinds.ts';
 import { checkPlan } from '../../../functions/core/plan.ts';
 import { checkReconcilers, clusterRole, defineReconciler } from '../../../functions/core/reconciler.ts';
+import { SETTINGS } from '../../../functions/core/settings.ts';
 import { boardReconciler, ticketOwner, ticketReconciler, tickets } from './tickets.ts';
 
 const reconcile = () => Promise.resolve({ status: { phase: 'Open' } });
@@ -30,6 +31,18 @@ describe('defineReconciler', () => {
     assert.equal(checkPlan(reconciler, ticketOwner, { apply, status: { phase: 'Open' } }).children.length, 1);
   });
 
+  it('lets a kind be tried as long as the configuration could, in every respect, and no longer', () => {
+    for (const field of ['retryBaseSeconds', 'maxAgeSeconds', 'maxAttempts', 'overtakenMaxAttempts'] as const) {
+      const [least, most] = SETTINGS[field].bounds;
+      for (const value of [least, most]) {
+        assert.deepEqual(defineReconciler({ resource: tickets, reconcile, retry: { [field]: value } }).retry, { [field]: value });
+      }
+      for (const value of [least - 1, most + 1]) {
+        assert.throws(() => defineReconciler({ resource: tickets, reconcile, retry: { [field]: value } }), ConfigError);
+      }
+    }
+  });
+
   it('keeps a finalizer together with what it waits for', () => {
     const finalize = () => Promise.resolve({ done: true } as const);
     const { finalization } = defineReconciler({ resource: tickets, reconcile, finalizer: 'lab.example/ticket', finalize });
@@ -41,6 +54,10 @@ describe('defineReconciler', () => {
     { name: 'a field it does not know', change: { finalise: reconcile }, code: 'unknown-field' },
     { name: 'revision 0', change: { revision: 0 }, code: 'bad-revision' },
     { name: 'a revision that is no integer', change: { revision: 1.5 }, code: 'bad-revision' },
+    { name: 'a retry that it does not know', change: { retry: { attempts: 3 } }, code: 'bad-retry' },
+    { name: 'a retry without bound', change: { retry: { maxAttempts: Number.POSITIVE_INFINITY } }, code: 'bad-retry' },
+    { name: 'a retry out of bounds', change: { retry: { retryBaseSeconds: 901 } }, code: 'bad-retry' },
+    { name: 'a retry that is no number', change: { retry: { maxAgeSeconds: '60' } }, code: 'bad-retry' },
     { name: 'a kind owned with columns and without', change: { owns: [configMaps, configMaps.wakeOn('Data')] }, code: 'owned-twice' },
     { name: 'a kind owned in two versions', change: { owns: [configMaps, { ...configMaps, version: 'v2' }] }, code: 'owned-twice' },
     { name: 'a finalizer without finalize', change: { finalizer: 'lab.example/ticket' }, code: 'half-finalizer' },

@@ -55,9 +55,7 @@ describe('an object that changes under each of its runs', () => {
 
   it('waits longer each time, up to a minute, and then as long (B40)', async () => {
     const harness = contended(1e9);
-    const budgets = { ...harness.dependencies().budgets, overtakenMaxAttempts: 1000 };
-    const { dependencies } = harness;
-    Object.assign(harness, { dependencies: () => ({ ...dependencies.call(harness), budgets }) });
+    harness.retry = { overtakenMaxAttempts: 1000 };
     const delays = (await chain(harness, 31)).map((line) => Number(line['delaySeconds']));
     assert.equal(delays.length, 31);
     for (const [at, delay] of delays.entries()) {
@@ -68,9 +66,7 @@ describe('an object that changes under each of its runs', () => {
 
   it('has one letter with its reason, tries and first sight, and its repaired spec a budget of its own (B41)', async () => {
     const harness = contended(5);
-    const budgets = { ...harness.dependencies().budgets, overtakenMaxAttempts: 5 };
-    const { dependencies } = harness;
-    Object.assign(harness, { dependencies: () => ({ ...dependencies.call(harness), budgets }) });
+    harness.retry = { overtakenMaxAttempts: 5 };
     assert.equal((await chain(harness)).length, 5);
     const [letter, ...more] = letters(harness);
     assert.deepEqual(more, []);
@@ -131,6 +127,22 @@ describe('a confirm whose resourceVersion has moved by foreign fields', () => {
       if (branch !== 'reconciled') assert.ok(Number(line?.['delaySeconds']) >= 1, 'never at once');
     });
   }
+});
+
+describe('a kind whose author says how long it is tried', () => {
+  it('is, also where its object could not be read, and no other kind is', async () => {
+    const harness = new Harness();
+    harness.retry = { maxAgeSeconds: 60, retryBaseSeconds: 40 };
+    harness.createWidget();
+    harness.east.fault({ verb: 'get' }, { throw: new TransientError('server-error', 'down') }, 9);
+    const line = await harness.deliver({ reason: 'created' });
+    assert.ok(Number(line['delaySeconds']) >= 20 && Number(line['delaySeconds']) <= 40);
+    await harness.clock.advance(60_000);
+    const [young, old] = [harness.clock.now().toISOString(), START.toISOString()];
+    assert.equal((await harness.deliver({ firstSeenAt: young }))['disposition'], 'requeue');
+    assert.equal((await harness.deliver({ firstSeenAt: old }))['because'], 'age');
+    assert.equal((await harness.deliver({ firstSeenAt: old, kind: 'Gadget' }))['disposition'], 'requeue');
+  });
 });
 
 describe('a message with an odd counter', () => {

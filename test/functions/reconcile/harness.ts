@@ -20,6 +20,7 @@ import {
   type Reconciler,
 } from '../../../functions/core/reconciler.ts';
 import { defineResource } from '../../../functions/core/resource-definition.ts';
+import type { RetryDeclaration } from '../../../functions/core/retry-declaration.ts';
 import type { WatchDeclaration } from '../../../functions/core/watch-rules.ts';
 import { type BatchDependencies, processBatch } from '../../../functions/reconcile/batch.ts';
 import { createCircuits } from '../../../functions/reconcile/circuits.ts';
@@ -103,6 +104,8 @@ export class Harness {
   resource = widgets;
   /** What it declares of what it wants to see. */
   watch: WatchDeclaration = {};
+  /** What it declares of how long it is tried. */
+  retry: RetryDeclaration = {};
   /** Reconcilers of other kinds. */
   others: readonly Reconciler[] = [];
   remainingMs = 30_000;
@@ -267,6 +270,7 @@ export class Harness {
       revision: this.revision,
       owns: [namespaces, configMaps],
       watch: this.watch,
+      retry: this.retry,
       ...(this.finalizer === undefined ? {} : { finalizer: this.finalizer, finalize }),
       reconcile: async (input) => {
         this.inputs.push(input);
