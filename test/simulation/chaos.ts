@@ -7,7 +7,12 @@ import type { Random } from './random.ts';
 import type { SqsBehaviour } from './sqs.ts';
 
 /** Of calls at which a function dies, while any of them still may. */
-const CRASH_RATE = 0.03;
+const CRASH_RATE = 0.05;
+/** Of calls that hang until their caller gives up, where any do. */
+const HANG_RATE = 0.01;
+const HANG_MS = 45_000;
+/** How long after the death of its caller a call may take effect. Short of the margin that a `deleted` message leaves. */
+const LATE_MAX_MS = 4_000;
 const AUTHOR_ERRORS_MAX = 2;
 
 export class Chaos implements Fates {
@@ -17,11 +22,14 @@ export class Chaos implements Fates {
   readonly sqs: SqsBehaviour;
   readonly #profile: Profile;
   readonly #random: Random;
+  readonly #now: () => number;
   #crashCount = 0;
   #authorErrorCount = 0;
   #duplicateCount = 0;
 
-  constructor(profile: Profile, random: Random) {
+  /** @param now milliseconds since the start */
+  constructor(profile: Profile, random: Random, now: () => number) {
+    this.#now = now;
     this.#profile = profile;
     this.#random = random;
     this.api = {
@@ -49,13 +57,26 @@ export class Chaos implements Fates {
     const random = this.#random;
     const times = { beforeMs: this.#delayMs(), afterMs: random.int(0, 10) };
     if (this.isOver) return times;
-    if (this.#dies(call)) return { ...times, dies: random.pick(['before', 'after'] as const) };
+    if (this.#dies(call)) {
+      const dies = random.pick(['before', 'after', 'late'] as const);
+      return { ...times, dies, ...(dies === 'late' ? { afterMs: random.int(1, LATE_MAX_MS) } : {}) };
+    }
+    if (this.#isOut(call)) return { ...times, error: new TransientError('unreachable', 'a fault of the simulation: an outage') };
+    if (this.#profile.hasHangs && call.port === 'api' && random.chance(HANG_RATE)) {
+      return { beforeMs: HANG_MS, afterMs: 0, isCancelled: random.chance(0.5) };
+    }
     const rate = call.port === 'queue' ? this.#profile.sendErrorRate : this.#profile.errorRate;
     if (!random.chance(rate)) return times;
     if (call.port === 'world') return this.#authorError(times);
     const code = random.pick(['throttled', 'server-error', 'unreachable', 'timeout', 'unauthorized']);
     const error = new TransientError(code, `a fault of the simulation: ${code}`, code === 'throttled' ? { retryAfterSeconds: 2 } : {});
     return { ...times, error, takesEffect: (code === 'unreachable' || code === 'timeout') && random.chance(0.5) };
+  }
+
+  /** The API server is away: for so long that circuits open. */
+  #isOut({ port }: PortCall): boolean {
+    const { startMs, endMs } = this.#profile.outage;
+    return port === 'api' && this.#now() >= startMs && this.#now() < endMs;
   }
 
   #authorError(times: CallFate): CallFate {

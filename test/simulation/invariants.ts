@@ -57,12 +57,12 @@ export class Invariants {
   /** Of a message that SQS has taken; `by` is undefined for an operator. */
   seeMessage({ queueUrl, body }: StoredMessage, delaySeconds: number, by: SimulatedProcess | undefined): void {
     if (by === undefined || by.name === 'watcher') return;
-    const { data } = JSON.parse(body) as { data: Record<string, unknown> };
+    const { data, time } = JSON.parse(body) as { data: Record<string, unknown>; time: string };
     const what = `${by.name}: ${data['reason']} of ${data['name']}`;
     if (queueUrl === QUEUE_URLS.deadLetter) {
       const { code } = (data['diagnosis'] ?? {}) as { code?: string };
       this.found('false-dead-letter', `${what}: ${code}`);
-    } else if (data['reason'] === 'deleted' && Number(data['attempt']) === 1 && delaySeconds < DELETED_DELAY_MIN_SECONDS) {
+    } else if (data['reason'] === 'deleted' && data['firstSeenAt'] === time && delaySeconds < DELETED_DELAY_MIN_SECONDS) {
       this.found('deleted-not-delayed', `${what} with ${delaySeconds} s`);
     } else if (delaySeconds < 1) {
       this.found('sent-at-once', what);

@@ -25,16 +25,27 @@ function one(name: string, kinds: readonly KindName[], file: string, find: strin
   return { name, kinds, edits: [{ file, find, replace }] };
 }
 
+const REPLACED = "  if (found.metadata.uid !== object.metadata.uid) return { kind: 'finished', branch: 'replaced' };\n";
+const LOST = 'return finalizeLost(acting, finalization, await reconcile(acting));';
 const FOUND = 'functions/reconcile/steps.ts';
 
 export const MUTATIONS: readonly Mutation[] = [
-  one(
-    'a status that is 404 is always a missing subresource',
-    ['A'],
-    'functions/reconcile/confirm.ts',
-    "  if (found.metadata.uid !== object.metadata.uid) return { kind: 'finished', branch: 'replaced' };\n",
-    '',
-  ),
+  {
+    ...one('a status that is 404 is always a missing subresource', ['A'], 'functions/reconcile/confirm.ts', REPLACED, ''),
+    isHarmless: 'whoever wrote looks at the object once more before its message becomes a letter',
+  },
+  {
+    name: 'a status that is 404 is always a missing subresource, and nobody looks again before a letter',
+    kinds: ['A'],
+    edits: [
+      { file: 'functions/reconcile/confirm.ts', find: REPLACED, replace: '' },
+      {
+        file: 'functions/reconcile/overtaken.ts',
+        find: 'if (!wrote || context === undefined',
+        replace: 'if (wrote || context === undefined',
+      },
+    ],
+  },
   one(
     'a run that must run trusts the digest of the children',
     ['A'],
@@ -83,6 +94,11 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'the uid is kept and obeyed after a run was overtaken',
     kinds: ['A'],
     edits: [
+      {
+        file: 'functions/core/next-envelope.ts',
+        find: 'if (found?.uid === undefined || data.uid === undefined || found.uid === data.uid) return data;',
+        replace: 'if (found?.uid !== null) return data;',
+      },
       { file: 'functions/core/next-envelope.ts', find: 'uid: found.uid ?? seen.uid ?? data.uid,', replace: 'uid: data.uid,' },
       {
         file: FOUND,
@@ -134,12 +150,24 @@ export const MUTATIONS: readonly Mutation[] = [
     'uid !== undefined && found === undefined) {',
   ),
   one(
-    'what a gone object left outside is not finalized, by whoever acted on it',
+    'what a gone object left outside is not finalized',
     ['B'],
     FOUND,
-    'return finalizeLost(acting, finalization, await reconcile(acting));',
-    'return reconcile(acting);',
+    'uid !== undefined && found?.metadata.uid !== uid) {',
+    'uid !== undefined && found !== undefined && found.metadata.uid !== uid) {',
   ),
+  {
+    ...one('whoever acted on a gone object does not finalize it', ['B'], FOUND, LOST, 'return reconcile(acting);'),
+    isHarmless: 'the message that follows every object does',
+  },
+  {
+    name: 'whoever acted on a gone object does not finalize it, and no message follows the object',
+    kinds: ['B'],
+    edits: [
+      { file: FOUND, find: LOST, replace: 'return reconcile(acting);' },
+      { file: 'functions/reconcile/deleting.ts', find: '  await sendDeleted(context);\n', replace: '' },
+    ],
+  },
   {
     name: 'no message follows an object whose finalizer comes off',
     kinds: ['B'],

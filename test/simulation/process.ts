@@ -20,8 +20,10 @@ export interface PortCall {
 export interface CallFate {
   readonly beforeMs: number;
   readonly afterMs: number;
-  /** The process dies at this call. */
-  readonly dies?: 'before' | 'after' | undefined;
+  /** The process dies at this call; `late`: before its effect, which comes all the same, {@link afterMs} later. */
+  readonly dies?: 'before' | 'after' | 'late' | undefined;
+  /** Where the caller gives up before the call has arrived, it has no effect. */
+  readonly isCancelled?: boolean | undefined;
   /** The call fails with this; with `takesEffect` only its answer is lost. */
   readonly error?: Error | undefined;
   readonly takesEffect?: boolean | undefined;
@@ -49,6 +51,7 @@ export class SimulatedProcess {
   isAlive = true;
   readonly #options: ProcessOptions;
   readonly #onDeath: (() => void)[] = [];
+  #callCount = 0;
 
   constructor(options: ProcessOptions) {
     this.name = options.name;
@@ -66,6 +69,7 @@ export class SimulatedProcess {
     this.isAlive = false;
     this.#options.trace.add(this.name, `dies: ${why}`);
     this.#options.time.forget(this);
+    this.#options.time.callCount -= this.#callCount;
     for (const then of this.#onDeath) then();
   }
 
@@ -77,15 +81,41 @@ export class SimulatedProcess {
     effect: () => Result | Promise<Result>,
     signal?: AbortSignal,
   ): Promise<Result> {
-    const { time, fates, trace } = this.#options;
     if (!this.isAlive) return never();
+    const { time } = this.#options;
+    time.callCount += 1;
+    this.#callCount += 1;
+    try {
+      return await this.#call(port, verb, detail, effect, signal);
+    } finally {
+      time.callCount -= 1;
+      this.#callCount -= 1;
+    }
+  }
+
+  async #call<Result>(
+    port: PortCall['port'],
+    verb: string,
+    detail: string,
+    effect: () => Result | Promise<Result>,
+    signal?: AbortSignal,
+  ): Promise<Result> {
+    const { time, fates, trace } = this.#options;
     signal?.throwIfAborted();
     const call: PortCall = { process: this, port, verb, detail };
     const fate = fates.of(call);
     await fates.before?.(call);
     await time.sleep(fate.beforeMs, this, signal);
     if (!this.isAlive) return never();
+    if (fate.isCancelled === true) signal?.throwIfAborted();
     if (fate.dies === 'before') return this.#die(`before ${verb} ${detail}`);
+    if (fate.dies === 'late') {
+      void time.effectIn(fate.afterMs, async () => {
+        trace.add(this.name, `${verb} ${detail} takes effect, long after its death`);
+        await effect();
+      });
+      return this.#die(`while ${verb} ${detail} is on its way`);
+    }
     if (fate.error !== undefined && fate.takesEffect !== true) {
       trace.add(this.name, `${verb} ${detail}: fails, ${fate.error.message}`);
       await time.sleep(fate.afterMs, this, signal);

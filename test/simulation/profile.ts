@@ -34,6 +34,12 @@ export interface Profile {
   readonly staleRate: number;
   /** The longest that a call takes now and then. */
   readonly slowMaxMs: number;
+  /** Calls hang now and then. */
+  readonly hasHangs: boolean;
+  /** When no call reaches the API server, in milliseconds since the start. */
+  readonly outage: { readonly startMs: number; readonly endMs: number };
+  /** Kind B: somebody else holds deleted objects too, for a while. */
+  readonly hasOtherFinalizers: boolean;
   readonly apiRestartCount: number;
   readonly hasRestore: boolean;
   readonly hasPurge: boolean;
@@ -47,20 +53,22 @@ export function drawProfile(kind: KindName, random: Random): Profile {
   const mix: Mix = random.pick(['crashes', 'crashes', 'crashes', 'duplicates', 'duplicates', 'drift', 'drift', 'all', 'all', 'all']);
   const isAll = mix === 'all';
   const watcherCrashCount = mix === 'crashes' || isAll ? random.pick([0, 0, 1, 2]) : 0;
+  const chaosMs = random.pick([5_000, 20_000, 60_000, 200_000]);
+  const outageMs = random.int(0, chaosMs);
   const hasRestore = isAll && kind === 'A' && random.chance(0.3);
   return {
     kind,
     repairedBy: isAll ? 'resync' : 'at-once',
-    chaosMs: random.pick([5_000, 20_000, 60_000, 300_000]),
+    chaosMs,
     workerCount: random.int(2, 3),
     names: random.chance(0.6) ? ['a'] : ['a', 'b'],
-    changeCount: random.int(1, 8),
+    changeCount: random.int(2, 16),
     hasDeletions: random.chance(0.5),
     // What a pause ended and a watcher that is away does not see resumed is left to the resync.
     hasPauses: watcherCrashCount === 0 && random.chance(0.2),
     hasForeignWrites: random.chance(0.5),
     hasDrift: (mix === 'drift' || mix === 'duplicates' || isAll) && random.chance(0.7),
-    crashMax: mix === 'duplicates' ? 0 : random.int(0, 3),
+    crashMax: mix === 'duplicates' ? 0 : random.int(0, 4),
     watcherCrashCount,
     duplicateMax: mix === 'duplicates' || isAll ? random.int(1, 4) : 0,
     errorRate: random.pick([0, 0, 0.02, 0.1]),
@@ -68,6 +76,9 @@ export function drawProfile(kind: KindName, random: Random): Profile {
     sendErrorRate: mix === 'duplicates' ? 0 : random.pick([0, 0, 0.1]),
     staleRate: random.pick([0, 0.3, 0.8]),
     slowMaxMs: mix === 'duplicates' ? 1_500 : random.pick([200, 2_000, 9_000]),
+    hasHangs: mix !== 'duplicates' && random.chance(0.2),
+    outage: random.chance(0.15) ? { startMs: outageMs, endMs: outageMs + random.pick([5_000, 60_000]) } : { startMs: 0, endMs: 0 },
+    hasOtherFinalizers: random.chance(0.3),
     apiRestartCount: random.pick([0, 0, 0, 1]),
     hasRestore,
     hasPurge: isAll && random.chance(0.2),

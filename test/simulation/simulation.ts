@@ -74,7 +74,8 @@ export class Simulation {
 
   /** Nothing is under way but wake-ups that wait. */
   get isQuiet(): boolean {
-    if (this.workers.busyCount > 0 || !this.api.isQuiet || !this.watching.isQuiet) return false;
+    if (this.workers.busyCount > 0 || this.time.effectCount > 0 || this.time.callCount > 0 || !this.api.isQuiet || !this.watching.isQuiet)
+      return false;
     return this.sqs.workMessages.every((message) => this.#isWaiting(message));
   }
 

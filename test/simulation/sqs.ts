@@ -25,6 +25,8 @@ export interface StoredMessage {
   readonly attributes: Readonly<Record<string, string>> | undefined;
   visibleAtMs: number;
   receiveCount: number;
+  /** It was handed out while somebody had it. */
+  isDuplicated?: boolean;
 }
 
 /** One message as a worker gets it. */
@@ -38,7 +40,7 @@ export interface Received {
 export interface SqsBehaviour {
   /** In how many milliseconds another worker may get the message too, while the first has it; undefined: not before its time. */
   duplicateAfterMs(): number | undefined;
-  /** Whether a second delivery says that it is the first. */
+  /** Whether a delivery beside another one says that it is the first. */
   forgetsCount(): boolean;
 }
 
@@ -160,8 +162,9 @@ export class Sqs {
     const duplicateMs = this.behaviour.duplicateAfterMs();
     const isSecond = message.receiveCount > 1;
     message.visibleAtMs = this.#time.nowMs + (duplicateMs ?? VISIBILITY_MS);
+    if (duplicateMs !== undefined) message.isDuplicated = true;
     if (duplicateMs !== undefined) this.#trace.add('sqs', `will deliver ${message.id} a second time in ${duplicateMs} ms`);
-    return { message, receiveCount: isSecond && this.behaviour.forgetsCount() ? 1 : message.receiveCount };
+    return { message, receiveCount: isSecond && message.isDuplicated === true && this.behaviour.forgetsCount() ? 1 : message.receiveCount };
   }
 
   #redrive(message: StoredMessage): void {

@@ -29,6 +29,11 @@ export interface ScriptedRun {
   end(): Promise<void>;
 }
 
+/** The script does not fit what happens. */
+export class ScriptError extends Error {
+  override readonly name = 'ScriptError';
+}
+
 export class Stage implements Fates {
   readonly simulation: Simulation;
   readonly users: Users;
@@ -117,11 +122,11 @@ export class Stage implements Fates {
     return this.simulation.pass(ms);
   }
 
-  /** @throws Error where it does not come to that: the script does not fit the code any more */
+  /** @throws ScriptError where it does not come to that, or something was found on the way */
   async until(isTrue: () => boolean, what: string): Promise<void> {
     const { time, trace } = this.simulation;
     const came = await time.runUntil(time.nowMs + STEP_MAX_MS, () => isTrue() || this.simulation.hasFinding);
-    if (!came) throw new Error(`the script waits in vain: ${what}\n${trace.tail(40)}`);
+    if (!came || this.simulation.hasFinding) throw new ScriptError(`the script waits in vain: ${what}\n${trace.tail(40)}`);
   }
 
   /** Lets everything go on by itself; what is not as promised in the end. */

@@ -5,6 +5,7 @@ import { drawProfile, type Profile } from './profile.ts';
 import { Random } from './random.ts';
 import { NO_RESYNC_SECONDS, Simulation } from './simulation.ts';
 import { Users } from './users.ts';
+import { START_MS } from './virtual-time.ts';
 
 const RESYNC_SECONDS = 36_000;
 /** How long healing may take: the age budget of a message that was lost, and the wait after it. */
@@ -31,15 +32,16 @@ export interface Verdict {
 export async function runTrial(kind: KindName, seed: number, storyLines?: number): Promise<Verdict> {
   const random = new Random(seed);
   const profile = drawProfile(kind, random);
-  const chaos = new Chaos(profile, random.fork());
+  const chaos = new Chaos(profile, random.fork(), () => simulation.time.nowMs - START_MS);
   const resyncSeconds = profile.repairedBy === 'resync' ? RESYNC_SECONDS : NO_RESYNC_SECONDS;
-  const simulation = new Simulation({ kind, seed, fates: () => chaos, api: chaos.api, sqs: chaos.sqs, resyncSeconds });
+  const simulation: Simulation = new Simulation({ kind, seed, fates: () => chaos, api: chaos.api, sqs: chaos.sqs, resyncSeconds });
   const users = new Users(simulation);
   await rage(simulation, users, profile, random);
   simulation.trace.add('sky', 'clears: no fault and no change from here on');
   chaos.isOver = true;
   if (!simulation.watching.isRunning) simulation.watching.start();
   users.resumeAll();
+  users.letGo();
   const { problems, repairedBy } = await calm(simulation, profile);
   const findings = [...simulation.invariants.findings.map(({ name, what }) => `${name}: ${what}`), ...problems];
   const story = `${JSON.stringify(profile)}\n${simulation.trace.tail(storyLines ?? (findings.length > 0 ? STORY_LINES : 0))}`;

@@ -7,6 +7,8 @@ import type { Profile } from './profile.ts';
 import type { Random } from './random.ts';
 import type { Simulation } from './simulation.ts';
 
+const OTHER_FINALIZER = 'example.com/other';
+
 type Draft = Record<string, unknown>;
 
 export class Users {
@@ -72,10 +74,12 @@ export class Users {
       return;
     }
     const draw = random.next();
-    if (profile.hasDeletions && draw < 0.2) this.delete(name);
-    else if (profile.hasPauses && draw < 0.35) this.pause(name, object.metadata.annotations?.[PAUSED_ANNOTATION] === undefined);
+    if (profile.hasDeletions && draw < 0.2) {
+      if (kind === 'B' && profile.hasOtherFinalizers) this.#holdBack(name);
+      this.delete(name);
+    } else if (profile.hasPauses && draw < 0.35) this.pause(name, object.metadata.annotations?.[PAUSED_ANNOTATION] === undefined);
     else if (profile.hasForeignWrites && draw < 0.55) this.touch(name);
-    else if (profile.hasDrift && draw < 0.75) this.#spoilChild(random);
+    else if (profile.hasDrift && draw < 0.75) this.#spoilChild(profile, random);
     else this.put(name, random.chance(0.5) ? spec : {});
   }
 
@@ -86,7 +90,31 @@ export class Users {
     }
   }
 
-  #spoilChild(random: Random): void {
+  /** Whoever else held deleted objects lets them go. */
+  letGo(): void {
+    for (const { metadata } of this.#simulation.api.cluster.objects(widgets)) {
+      if (metadata.finalizers?.includes(OTHER_FINALIZER)) this.#setFinalizer(metadata.name, false);
+    }
+  }
+
+  #holdBack(name: string): void {
+    const { time } = this.#simulation;
+    this.#setFinalizer(name, true);
+    void time.sleep(40_000, this).then(() => this.letGo());
+  }
+
+  #setFinalizer(name: string, isOn: boolean): void {
+    this.#simulation.trace.add('somebody', `${isOn ? 'holds' : 'lets go of'} ${name} by a finalizer`);
+    this.#simulation.api.cluster.edit(widgets, { namespace: NAMESPACE, name }, (draft) => {
+      const metadata = draft['metadata'] as Draft;
+      const others = ((metadata['finalizers'] ?? []) as string[]).filter((one) => one !== OTHER_FINALIZER);
+      draft['metadata'] = { ...metadata, finalizers: isOn ? [...others, OTHER_FINALIZER] : others };
+    });
+  }
+
+  /** What happens to a child before the watcher has seen it is left to the resync, as is what happens while it is away. */
+  #spoilChild(profile: Profile, random: Random): void {
+    if (profile.repairedBy === 'at-once' && !this.#simulation.watching.isListening) return;
     const children = this.#simulation.api.cluster
       .objects(configMaps)
       .filter(({ metadata }) => metadata.labels?.[OWNER_LABEL] !== undefined);

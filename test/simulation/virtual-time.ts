@@ -14,6 +14,10 @@ export class VirtualTime {
   nowMs = START_MS;
   /** Times that went by, for a measure of what a simulation costs. */
   stepCount = 0;
+  /** Calls under way of processes that live. */
+  callCount = 0;
+  /** Effects that are yet to come. */
+  effectCount = 0;
   readonly #sleepers = new Set<Sleeper>();
   #order = 0;
   #idCount = 0;
@@ -41,6 +45,14 @@ export class VirtualTime {
   nextId(): number {
     this.#idCount += 1;
     return this.#idCount;
+  }
+
+  /** Something that happens whoever has died meanwhile. A failure of it is nobody's to hear. */
+  async effectIn(ms: number, effect: () => Promise<unknown>): Promise<void> {
+    this.effectCount += 1;
+    await this.sleep(ms, this);
+    await effect().catch(() => undefined);
+    this.effectCount -= 1;
   }
 
   /** What this owner waits for never comes. */

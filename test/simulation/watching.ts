@@ -40,11 +40,14 @@ export class Watching {
     return this.#running !== undefined;
   }
 
+  /** True where all cells stream: whatever happens from now on is seen. */
+  get isListening(): boolean {
+    return this.#running?.fleet.statuses().every(({ phase }) => phase === 'streaming') ?? false;
+  }
+
   /** True where all cells stream and nothing is to be sent. */
   get isQuiet(): boolean {
-    if (this.#running === undefined) return false;
-    const { fleet, outbox } = this.#running;
-    return outbox.depth() === 0 && fleet.statuses().every(({ phase }) => phase === 'streaming');
+    return this.isListening && this.#running?.outbox.depth() === 0;
   }
 
   start(): void {
