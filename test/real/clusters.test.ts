@@ -140,10 +140,7 @@ describe('a registry that changes while the watcher runs', () => {
 
   it('shows a cluster whose kubeconfig is not there as failing, while the others go on', async () => {
     const cells = await cellsOf('nowhere');
-    assert.deepEqual(
-      cells.map(({ phase }) => phase),
-      ['failing'],
-    );
+    assert.deepEqual([...new Set(cells.map(({ phase }) => phase))], ['failing']);
     assert.match(JSON.stringify(cells), /nowhere\.yaml does not exist/);
     await eastWorks('beside-nowhere');
   });
