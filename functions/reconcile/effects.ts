@@ -52,7 +52,7 @@ export function effectOfRun({ run, report, disposition }: Decided, dependencies:
   });
   switch (disposition.kind) {
     case 'done':
-      return { kind: 'acknowledge' };
+      return wakeUps.length === 0 ? { kind: 'acknowledge' } : { kind: 'send', messages: wakeUps };
     case 'fail-item':
       return { kind: 'fail' };
     case 'requeue': {

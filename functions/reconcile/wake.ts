@@ -1,6 +1,6 @@
 /** How a run finds out about wake-ups: what its object waits for, and what its message came for. The rules are in core/wake-time.ts. */
 import type { ObjectMetadata } from '../../events/observed-object.ts';
-import type { Outcome } from '../core/outcome.ts';
+import type { Branch, Outcome } from '../core/outcome.ts';
 import { decideWake, isStaleWakeUp, type Wake } from '../core/wake-time.ts';
 import type { ObjectRun } from './fold.ts';
 import { observedOf } from './observed.ts';
@@ -30,6 +30,9 @@ export function isStaleRequeue(run: ObjectRun, nextReconcileTime: number | undef
   return isRequeue && !run.redelivered && isStaleWakeUp(nextReconcileTime, run.cameFor);
 }
 
+/** Ends of a run after which the object still waits for its time. */
+const LEFT_ALONE: ReadonlySet<Branch> = new Set<Branch>(['paused', 'not-selected']);
+
 interface EndedRun {
   readonly run: Pick<ObjectRun, 'redelivered' | 'data'>;
   readonly report: { readonly outcome: Outcome; readonly context: ObjectContext | undefined };
@@ -42,9 +45,12 @@ interface EndedRun {
  * - where a run of this message died before: the one that is stored, as it read or last found it
  *
  * One that is not ahead needs no message: the run that follows stores another. One that is not stored after all is stale.
+ *
+ * A run that left its object alone comes to this too: whoever runs it after its pause trusts the stored time.
  */
 export function lostWakeUps({ run, report: { outcome, context } }: EndedRun, now: Date): readonly Date[] {
   if (context === undefined || context.reconciler.resource.isDescribed || outcome.kind === 'requeue-after') return [];
+  if (outcome.kind === 'finished' && !LEFT_ALONE.has(outcome.branch)) return [];
   const isFound = outcome.kind === 'overtaken' && outcome.uid !== undefined;
   const stored = isFound ? outcome.nextReconcileTime : observedOf(context.object).nextReconcileTime;
   const doubted = isFound ? undefined : context.progress.storing?.getTime();

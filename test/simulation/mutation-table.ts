@@ -227,6 +227,20 @@ export const MUTATIONS: readonly Mutation[] = [
     '!mayHaveRun(run) && stored === 0 ? stored : undefined',
   ),
   one(
+    'a redelivered run that finds its object paused does not send for the time that is stored',
+    ['C'],
+    'functions/reconcile/wake.ts',
+    '!LEFT_ALONE.has(outcome.branch)) return [];',
+    'LEFT_ALONE.size > 0) return [];',
+  ),
+  one(
+    'a run whose confirm has no answer does not send for the time that it may have stored',
+    ['C'],
+    'functions/reconcile/wake.ts',
+    'const doubted = isFound ? undefined : context.progress.storing?.getTime();',
+    'const doubted = isFound ? context.progress.storing?.getTime() : undefined;',
+  ),
+  one(
     'a stored time that is ahead is not kept',
     ['C'],
     'functions/core/wake-time.ts',

@@ -37,6 +37,19 @@ export const WAKE_UP_SCENARIOS: readonly Scenario[] = [
     },
   },
   {
+    name: 'a run that was woken stores the next time and dies, and its record finds the object paused',
+    kind: 'C',
+    async play(stage) {
+      const message = await wokenAndDead(stage);
+      stage.users.pause('a', true);
+      await stage.run('worker 2', 'paused');
+      await stage.pass(181_000);
+      await stage.start('worker 2', message).end();
+      stage.users.pause('a', false);
+      await stage.run('worker 2', 'resumed');
+    },
+  },
+  {
     name: 'a confirm stores a time, and its answer is lost',
     kind: 'C',
     async play(stage) {
