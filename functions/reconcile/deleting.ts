@@ -33,6 +33,8 @@ export async function finalizeDeleting(context: ObjectContext, finalization: Fin
   if (isHeld ? isNoticeOnly(run) : !run.data.mustRun && !run.reasons.has('deleted')) return DELETING;
   // Nothing may be shown on such an object: an apply of our conditions would take out those of others.
   if (!reconciler.resource.isDescribed && hasAtomicConditions(object)) progress.seen = undefined;
+  // Another run may have: until finalize has succeeded, whatever follows this one must not leave it at that.
+  if (!isHeld) progress.mayHaveActed = true;
   const answer = await askToFinalize(context, finalization, { uid: object.metadata.uid, object: asAuthorSeesIt(context) });
   progress.stage = 'write';
   if (!answer.done) return waitFor(context, answer.requeueAfterSeconds);

@@ -23,7 +23,6 @@ export async function sendDeleted(context: ObjectContext): Promise<void> {
     if (result?.kind === 'sent') return;
     code = result?.code ?? 'no-result';
   } catch (error) {
-    if (signal.aborted) throw error;
     throw sendFailed({ cause: error });
   }
   throw sendFailed({ facts: { sqsCode: code } });

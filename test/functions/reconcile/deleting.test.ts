@@ -114,7 +114,10 @@ describe('a run for an object that is being deleted', () => {
       const harness = await deleting([FOREIGN, FINALIZER]);
       await harness.deliver({ reason: 'deleting' });
       harness.outside.ensure(harness.uid(), 'late');
-      assert.equal((await harness.deliver(over))['branch'], 'deleting', over.reason);
+      harness.finalize = () => Promise.reject(new TransientError('busy', 'wait'));
+      assert.equal((await harness.deliver(over))['branch'], 'transient', over.reason);
+      harness.finalize = () => ({ done: true });
+      assert.equal((await harness.redeliver())['branch'], 'deleting', over.reason);
       assert.deepEqual([harness.outside.things.size, harness.finalizers()], [0, [FOREIGN]]);
       assert.equal(patches(harness).length, 1);
     }

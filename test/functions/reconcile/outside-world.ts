@@ -155,6 +155,12 @@ export class OutsideHarness extends Harness {
     return next !== undefined;
   }
 
+  /** Messages that are on the queue. */
+  get waitingCount(): number {
+    this.#take();
+    return this.#messages.length;
+  }
+
   /** Delivers the message that {@link send} took last, out of turn. */
   async deliverLast(): Promise<void> {
     const last = this.#messages.at(-1);
