@@ -1,4 +1,5 @@
 /** How a run finds out about wake-ups: what its object waits for, and what its message came for. The rules are in core/wake-time.ts. */
+import type { Reason } from '../../events/envelope.ts';
 import type { ObjectMetadata } from '../../events/observed-object.ts';
 import type { Branch, Outcome } from '../core/outcome.ts';
 import { decideWake, isStaleWakeUp, type Wake } from '../core/wake-time.ts';
@@ -6,13 +7,19 @@ import type { ObjectRun } from './fold.ts';
 import { observedOf } from './observed.ts';
 import type { ObjectContext } from './run-context.ts';
 
+/** What the watcher sends again by itself for as long as it is not done. */
+const REPAIRS: ReadonlySet<Reason> = new Set<Reason>(['sweep', 'resync']);
+
 /**
  * What this run stores and sends for the next one, `seconds` from now; undefined where there is to be none. A kind that is not
- * ours stores nothing, so that each run sends for itself.
+ * ours stores nothing, so that each run sends for itself; save for repairs, each of which would begin one more chain.
  */
 export function wakeOf({ run, reconciler, object, now }: ObjectContext, seconds: number | undefined): Wake | undefined {
-  const stored = reconciler.resource.isDescribed ? undefined : observedOf(object).nextReconcileTime;
-  return decideWake({ stored, seconds, now, redelivered: mayHaveRun(run) });
+  const { isDescribed } = reconciler.resource;
+  const stored = isDescribed ? undefined : observedOf(object).nextReconcileTime;
+  const wake = decideWake({ stored, seconds, now, redelivered: mayHaveRun(run) });
+  const isSentAnyway = isDescribed && [...run.reasons].every((reason) => REPAIRS.has(reason));
+  return wake === undefined || !isSentAnyway ? wake : { ...wake, isSent: false };
 }
 
 /** The outcome of a run that did what it had to and is to be followed by one at `at`, of the object with this metadata. */

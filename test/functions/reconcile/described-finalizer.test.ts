@@ -100,6 +100,20 @@ for (const type of [configMaps, deployments]) {
       assert.equal(scene.seen.at(-1), undefined);
     });
 
+    it('is waited for by one chain of wake-ups, whatever the watcher sends again meanwhile', async () => {
+      const scene = new Scene(type);
+      await scene.deliver({ reason: 'created' });
+      scene.delete();
+      scene.answer = { done: false, requeueAfterSeconds: 30 };
+      await scene.deliver({ reason: 'deleting' });
+      for (const reason of ['sweep', 'resync'] as const) {
+        assert.equal((await scene.deliver({ reason, mustRun: reason === 'resync' }))['branch'], 'deleting');
+      }
+      assert.equal(scene.harness.queue.accepted.length, 1);
+      scene.answer = { done: true };
+      assert.equal((await scene.deliver({ reason: 'sweep' }))['branch'], 'finalized');
+    });
+
     for (const isReplaced of [false, true]) {
       it(`undoes what was done for an object that is ${isReplaced ? 'replaced' : 'gone'} when the run ends`, async () => {
         const scene = new Scene(type);
