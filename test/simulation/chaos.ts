@@ -6,8 +6,6 @@ import type { Profile } from './profile.ts';
 import type { Random } from './random.ts';
 import type { SqsBehaviour } from './sqs.ts';
 
-/** Of calls at which a function dies, while any of them still may. */
-const CRASH_RATE = 0.05;
 /** Of calls that hang until their caller gives up, where any do. */
 const HANG_RATE = 0.01;
 const HANG_MS = 45_000;
@@ -86,7 +84,8 @@ export class Chaos implements Fates {
   }
 
   #dies({ process }: PortCall): boolean {
-    if (process.name === 'watcher' || this.#crashCount >= this.#profile.crashMax || !this.#random.chance(CRASH_RATE)) return false;
+    if (process.name === 'watcher' || this.#crashCount >= this.#profile.crashMax || !this.#random.chance(this.#profile.crashRate))
+      return false;
     this.#crashCount += 1;
     return true;
   }
@@ -97,7 +96,7 @@ export class Chaos implements Fates {
     if (this.isOver) return random.int(1, 5);
     const { slowMaxMs } = this.#profile;
     const draw = random.next();
-    if (draw < 0.7) return random.int(1, 20);
-    return draw < 0.93 ? random.int(1, Math.min(300, slowMaxMs)) : random.int(1, slowMaxMs);
+    if (draw < 0.6) return random.int(1, 20);
+    return draw < 0.85 ? random.int(1, Math.min(300, slowMaxMs)) : random.int(1, slowMaxMs);
   }
 }

@@ -4,10 +4,10 @@ import { playScenario, SCENARIOS } from './scenarios.ts';
 import { ScriptError } from './stage.ts';
 import { runTrial } from './trial.ts';
 
-const [kind, from, count] = process.argv.slice(2);
+const [kind, from, count, seedsOnly] = process.argv.slice(2);
 const first = Number(from);
 let found: { readonly by: string; readonly finding: string | undefined } | undefined;
-for (const scenario of SCENARIOS.filter((one) => one.kind === kind)) {
+for (const scenario of SCENARIOS.filter((one) => one.kind === kind && seedsOnly !== 'seeds-only')) {
   const { findings } = await playScenario(scenario).catch((error: unknown) => {
     // A fault may make the code go another way, which alone does no harm.
     if (error instanceof ScriptError) return { findings: [] };

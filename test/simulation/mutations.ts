@@ -1,6 +1,7 @@
 /**
  * Puts each fault of the table into the sources, in a bundle and never in the files, and lets the simulation look for it:
- * `node test/simulation/mutations.ts --seeds 300`. Exit code 1 where one is not found that could be.
+ * `node test/simulation/mutations.ts --seeds 300`; with `--seeds-only` without the scripted schedules. Exit code 1 where one is not found
+ * that could be.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -15,7 +16,12 @@ const ROOT = join(import.meta.dirname, '..', '..');
 const HUNT_MAX_MS = 180_000;
 
 const { values } = parseArgs({
-  options: { seeds: { type: 'string', default: '300' }, from: { type: 'string', default: '1' }, only: { type: 'string' } },
+  options: {
+    seeds: { type: 'string', default: '300' },
+    from: { type: 'string', default: '1' },
+    only: { type: 'string' },
+    'seeds-only': { type: 'boolean' },
+  },
 });
 const dir = mkdtempSync(join(tmpdir(), 'dogwatch-mutations-'));
 let missedCount = 0;
@@ -38,10 +44,14 @@ process.exitCode = missedCount > 0 ? 1 : 0;
 function hunt(bundle: string, { kinds }: Mutation): { readonly isCaught: boolean; readonly text: string } {
   const texts: string[] = [];
   for (const kind of kinds) {
-    const { stdout, stderr, error } = spawnSync(process.execPath, [bundle, kind, values.from, values.seeds], {
-      timeout: HUNT_MAX_MS,
-      encoding: 'utf8',
-    });
+    const { stdout, stderr, error } = spawnSync(
+      process.execPath,
+      [bundle, kind, values.from, values.seeds, values['seeds-only'] ? 'seeds-only' : ''],
+      {
+        timeout: HUNT_MAX_MS,
+        encoding: 'utf8',
+      },
+    );
     if (error !== undefined) return { isCaught: true, text: `kind ${kind} did not come to an end` };
     if (stdout === '') return { isCaught: true, text: `kind ${kind} broke: ${stderr.trim().split('\n').slice(0, 3).join(' ')}` };
     const { found, seedCount } = JSON.parse(stdout) as { found?: { by: string; finding: string }; seedCount: number };

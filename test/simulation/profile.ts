@@ -23,6 +23,8 @@ export interface Profile {
   readonly hasDrift: boolean;
   /** Functions that die at a call, at most. */
   readonly crashMax: number;
+  /** Of calls at which a function dies, while any of them still may. */
+  readonly crashRate: number;
   readonly watcherCrashCount: number;
   /** Messages that two workers get, at most. */
   readonly duplicateMax: number;
@@ -53,7 +55,7 @@ export function drawProfile(kind: KindName, random: Random): Profile {
   const mix: Mix = random.pick(['crashes', 'crashes', 'crashes', 'duplicates', 'duplicates', 'drift', 'drift', 'all', 'all', 'all']);
   const isAll = mix === 'all';
   const watcherCrashCount = mix === 'crashes' || isAll ? random.pick([0, 0, 1, 2]) : 0;
-  const chaosMs = random.pick([5_000, 20_000, 60_000, 200_000]);
+  const chaosMs = random.pick([10_000, 30_000, 60_000, 200_000]);
   const outageMs = random.int(0, chaosMs);
   const hasRestore = isAll && kind === 'A' && random.chance(0.3);
   return {
@@ -62,13 +64,15 @@ export function drawProfile(kind: KindName, random: Random): Profile {
     chaosMs,
     workerCount: random.int(2, 3),
     names: random.chance(0.6) ? ['a'] : ['a', 'b'],
-    changeCount: random.int(2, 16),
+    changeCount: random.int(3, 24),
     hasDeletions: random.chance(0.5),
     // What a pause ended and a watcher that is away does not see resumed is left to the resync.
     hasPauses: watcherCrashCount === 0 && random.chance(0.2),
     hasForeignWrites: random.chance(0.5),
     hasDrift: (mix === 'drift' || mix === 'duplicates' || isAll) && random.chance(0.7),
-    crashMax: mix === 'duplicates' ? 0 : random.int(0, 4),
+    // What SQS itself moves to the dead letters comes back as a first record: nothing says any more that a run of it has died.
+    crashMax: mix === 'duplicates' ? 0 : isAll && random.chance(0.2) ? 15 : random.int(0, 4),
+    crashRate: random.pick([0.05, 0.05, 0.4]),
     watcherCrashCount,
     duplicateMax: mix === 'duplicates' || isAll ? random.int(1, 4) : 0,
     errorRate: random.pick([0, 0, 0.02, 0.1]),
