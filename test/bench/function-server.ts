@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { selfSigned } from '../fakes/certificates.ts';
+import { selfSigned } from '../../infra/local/certificates.ts';
 import { CREATED, tenantText, uidOf } from './tenant-texts.ts';
 
 /** One request as it came. */

@@ -10,7 +10,7 @@ import type { AddressInfo } from 'node:net';
 import { apiVersionOf, type ResourceType } from '../../events/resource.ts';
 import { collectionPath } from '../../functions/adapters/kubernetes/paths.ts';
 import { tenant } from '../../functions/reconcilers/tenant.ts';
-import { selfSigned } from '../fakes/certificates.ts';
+import { selfSigned } from '../../infra/local/certificates.ts';
 import { childText } from './child-texts.ts';
 import { FIRST_VERSION, type ObjectState, ScriptedCollection } from './scripted-collection.ts';
 import { columnsText, type Form, TENANT_CRD, tenantText } from './tenant-texts.ts';

@@ -6,7 +6,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { dump } from 'js-yaml';
-import { type Certificate, selfSigned } from './certificates.ts';
+import { type Certificate, selfSigned } from '../../infra/local/certificates.ts';
 
 export interface StubRequest {
   readonly method: string;

@@ -93,6 +93,8 @@ export interface KindInfo {
 
 export type Subresource = '' | 'status';
 
+export type PatchType = 'merge' | 'json';
+
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
 
 /** What a write brings along besides its body. */

@@ -4,8 +4,8 @@
  */
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
+import { selfSigned } from '../../../infra/local/certificates.ts';
 import { hang, type Reply } from '../../fakes/api-stub.ts';
-import { selfSigned } from '../../fakes/certificates.ts';
 import { type ServedCluster, status } from '../../fakes/served-cluster.ts';
 import { until } from '../../until.ts';
 import { COLUMNS, tenants } from './scene.ts';

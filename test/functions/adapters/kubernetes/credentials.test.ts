@@ -3,8 +3,8 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { openCredentials } from '../../../../functions/adapters/kubernetes/credentials.ts';
 import { runExecPlugin } from '../../../../functions/adapters/kubernetes/exec-plugin.ts';
+import { selfSigned } from '../../../../infra/local/certificates.ts';
 import { ApiStub } from '../../../fakes/api-stub.ts';
-import { selfSigned } from '../../../fakes/certificates.ts';
 
 let stub: ApiStub;
 let nowMs = 0;

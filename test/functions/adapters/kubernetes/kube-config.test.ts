@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { dump } from 'js-yaml';
 import { loadAccess } from '../../../../functions/adapters/kubernetes/kube-config.ts';
-import { selfSigned } from '../../../fakes/certificates.ts';
+import { selfSigned } from '../../../../infra/local/certificates.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'dogwatch-kubeconfig-'));
 after(() => rmSync(dir, { recursive: true, force: true }));

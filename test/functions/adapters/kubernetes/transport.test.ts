@@ -8,8 +8,8 @@ import {
   type Transport,
   type TransportRequest,
 } from '../../../../functions/adapters/kubernetes/transport.ts';
+import { selfSigned } from '../../../../infra/local/certificates.ts';
 import { ApiStub, hang, json, type Reply, reset, type StubOptions, stream, text } from '../../../fakes/api-stub.ts';
-import { selfSigned } from '../../../fakes/certificates.ts';
 
 let stub: ApiStub;
 let transport: Transport;

@@ -1,4 +1,4 @@
-/** Self-signed certificates for TLS tests, made on the spot: no private key has to be kept in the repository. */
+/** Self-signed certificates for servers on loopback, made on the spot: no private key has to be kept anywhere. */
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { isIP } from 'node:net';
 

@@ -1,0 +1,142 @@
+/** One HTTP request: who asks, what for, which fault hits it, and the answer. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
+import { checkAccess } from './access.ts';
+import { ApiFault } from './api-fault.ts';
+import type { ClusterState } from './cluster-state.ts';
+import {
+  AGGREGATED_TYPE,
+  aggregated,
+  apiGroup,
+  apiGroups,
+  apiResources,
+  apiVersions,
+  openApiIndex,
+  openApiOf,
+  takesAggregated,
+} from './discovery.ts';
+import type { RequestFaults } from './faults.ts';
+import { type Answer, notServed, send, sendFault } from './http-answer.ts';
+import { booleanOf } from './list-options.ts';
+import { answerResource, kindOf } from './resource-requests.ts';
+import { type Route, routeOf } from './routes.ts';
+import { openWatch, type WatchDefaults } from './watch-requests.ts';
+
+export interface Serving {
+  readonly state: ClusterState;
+  readonly token: string;
+  readonly address: string;
+  readonly faults: RequestFaults;
+  readonly watchDefaults: WatchDefaults;
+}
+
+const VERSION = {
+  major: '1',
+  minor: '36',
+  gitVersion: 'v1.36.3+dogwatch',
+  gitCommit: '',
+  gitTreeState: 'clean',
+  buildDate: '2026-01-01T00:00:00Z',
+  goVersion: 'none',
+  compiler: 'none',
+  platform: 'dogwatch/embedded',
+};
+
+export async function handleRequest(serving: Serving, http: IncomingMessage, response: ServerResponse): Promise<void> {
+  try {
+    const url = new URL(http.url ?? '/', 'http://localhost');
+    const route = routeOf(url.pathname);
+    const isWatch = http.method === 'GET' && booleanOf(url.searchParams, 'watch');
+    const isLost = await strike(serving, http, response, isWatch);
+    if (isLost === 'answered') return;
+    checkAccess(http, route, url.pathname, serving.token);
+    const answer = await answerTo(serving, route, url, http, response, isWatch);
+    if (isLost) response.destroy();
+    else if (answer !== undefined) send(response, answer);
+  } catch (error) {
+    if (!(error instanceof ApiFault)) serving.state.options.onError(error);
+    sendFault(response, error);
+  } finally {
+    // What nobody read of the body would keep the connection from its next request.
+    http.resume();
+  }
+}
+
+/** Undefined: the answer went out another way, as a stream. */
+async function answerTo(
+  serving: Serving,
+  route: Route,
+  url: URL,
+  http: IncomingMessage,
+  response: ServerResponse,
+  isWatch: boolean,
+): Promise<Answer | undefined> {
+  const { state } = serving;
+  if (route.kind !== 'resource') return fixedAnswer(serving, route, http);
+  const kind = kindOf(state, route);
+  if (kind === undefined) return notServed;
+  const request = { state, kind, route, query: url.searchParams, http };
+  if (!isWatch || route.subresource !== '') return await answerResource(request);
+  await openWatch(request, response, serving.watchDefaults);
+  return undefined;
+}
+
+function fixedAnswer({ state, address }: Serving, route: Exclude<Route, { kind: 'resource' }>, http: IncomingMessage): Answer {
+  const kinds = state.kinds.all();
+  const object = (body: ReturnType<typeof apiGroup>): Answer => (body === undefined ? notServed : { kind: 'object', status: 200, body });
+  const whole = (isCore: boolean): Answer => ({ kind: 'object', status: 200, body: aggregated(kinds, isCore), mediaType: AGGREGATED_TYPE });
+  switch (route.kind) {
+    case 'health':
+      return { kind: 'text', status: 200, text: 'ok' };
+    case 'version':
+      return object(VERSION);
+    case 'api-versions':
+      return takesAggregated(http.headers.accept) ? whole(true) : object(apiVersions(address));
+    case 'api-groups':
+      return takesAggregated(http.headers.accept) ? whole(false) : object(apiGroups(kinds));
+    case 'api-group':
+      return object(apiGroup(kinds, route.group));
+    case 'api-resources':
+      return object(apiResources(kinds, route.group, route.version));
+    case 'openapi':
+      return object(route.document === '' ? openApiIndex(kinds) : openApiOf(kinds, route.document));
+    case 'unknown':
+      return notServed;
+  }
+}
+
+/** Lets an armed fault hit the request. True: it is to be done, but its answer is lost. */
+async function strike(
+  { faults }: Serving,
+  http: IncomingMessage,
+  response: ServerResponse,
+  isWatch: boolean,
+): Promise<boolean | 'answered'> {
+  const fault = faults.take({ method: http.method ?? 'GET', url: http.url ?? '/', isWatch });
+  switch (fault?.kind) {
+    case undefined:
+      return false;
+    case 'throttle': {
+      const { retryAfterSeconds } = fault;
+      const headers = retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) };
+      send(response, { kind: 'text', status: 429, text: 'Too many requests, please try again later.\n', headers });
+      return 'answered';
+    }
+    case 'initializing':
+      throw new ApiFault(429, 'storage is (re)initializing', {
+        reason: 'TooManyRequests',
+        details: { retryAfterSeconds: 1 },
+        retryAfterSeconds: 1,
+      });
+    case 'error':
+      throw new ApiFault(fault.code, fault.message ?? 'the embedded API server was told to fail', { reason: 'InternalError' });
+    case 'reset':
+      response.destroy();
+      return 'answered';
+    case 'lose-answer':
+      return true;
+    case 'delay':
+      await wait(fault.ms, undefined, { ref: false });
+      return false;
+  }
+}
