@@ -35,13 +35,14 @@ export class Invariants {
     if (kind !== groupKind(widgets)) return;
     const { uid, generation } = object.metadata;
     const who = `${by?.name ?? 'somebody'}, uid ${shortUid(uid)} generation ${generation}`;
-    if (type === 'ADDED' && by !== undefined) this.found('resurrected', who);
+    if (type === 'ADDED' && by !== undefined && !by.isOfOtherHistory) this.found('resurrected', who);
     if (type === 'DELETED') {
       this.#seeEnd(object, before, by, who);
       return;
     }
     if (!this.#values.has(`${uid}/${generation}`) || by === undefined) this.#values.set(`${uid}/${generation}`, specOf(object)?.value);
-    if (by === undefined || before === undefined) return;
+    // After a restore versions are given anew, so that they guard nothing of what began before.
+    if (by === undefined || by.isOfOtherHistory || before === undefined) return;
     const [was, is] = [statusOf(before), statusOf(object)];
     if ((is.observedGeneration ?? 0) < (was.observedGeneration ?? 0)) {
       this.found('status-regress', `${who}: observedGeneration ${was.observedGeneration} became ${is.observedGeneration}`);
@@ -121,7 +122,7 @@ export class Invariants {
   }
 
   #seeEnd(object: KubernetesObject, before: KubernetesObject | undefined, by: SimulatedProcess | undefined, who: string): void {
-    if (by === undefined) return;
+    if (by === undefined || by.isOfOtherHistory) return;
     const isDeleting = (before ?? object).metadata.deletionTimestamp !== undefined;
     if (!isDeleting) this.found('deleted-by-us', who);
     this.#seeFinalizerOff(object, who);

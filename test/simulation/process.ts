@@ -49,6 +49,8 @@ export class SimulatedProcess {
   readonly name: string;
   readonly clock: Clock;
   isAlive = true;
+  /** What it does began before etcd was restored: it may hold a version that names another object now. */
+  isOfOtherHistory = false;
   readonly #options: ProcessOptions;
   readonly #onDeath: (() => void)[] = [];
   #callCount = 0;

@@ -57,17 +57,23 @@ export function drawProfile(kind: KindName, random: Random): Profile {
   const watcherCrashCount = mix === 'crashes' || isAll ? random.pick([0, 0, 1, 2]) : 0;
   const chaosMs = random.pick([10_000, 30_000, 60_000, 200_000]);
   const outageMs = random.int(0, chaosMs);
+  const hasOutage = random.chance(0.15);
+  const errorRate = random.pick([0, 0, 0.02, 0.1]);
+  const hasHangs = mix !== 'duplicates' && random.chance(0.2);
+  const apiRestartCount = random.pick([0, 0, 0, 1]);
+  const hasPauses = random.chance(0.2);
+  // What a pause ended, and a watcher that does not look just then does not see resumed, is left to healing or to the resync.
+  const isLookedAway = watcherCrashCount + errorRate + apiRestartCount > 0 || hasOutage || hasHangs;
   const hasRestore = isAll && kind === 'A' && random.chance(0.3);
   return {
     kind,
-    repairedBy: isAll ? 'resync' : 'at-once',
+    repairedBy: isAll || (hasPauses && isLookedAway) ? 'resync' : 'at-once',
     chaosMs,
     workerCount: random.int(2, 3),
     names: random.chance(0.6) ? ['a'] : ['a', 'b'],
     changeCount: random.int(3, 24),
     hasDeletions: random.chance(0.5),
-    // What a pause ended and a watcher that is away does not see resumed is left to the resync.
-    hasPauses: watcherCrashCount === 0 && random.chance(0.2),
+    hasPauses,
     hasForeignWrites: random.chance(0.5),
     hasDrift: (mix === 'drift' || mix === 'duplicates' || isAll) && random.chance(0.7),
     // What SQS itself moves to the dead letters comes back as a first record: nothing says any more that a run of it has died.
@@ -75,16 +81,17 @@ export function drawProfile(kind: KindName, random: Random): Profile {
     crashRate: random.pick([0.05, 0.05, 0.4]),
     watcherCrashCount,
     duplicateMax: mix === 'duplicates' || isAll ? random.int(1, 4) : 0,
-    errorRate: random.pick([0, 0, 0.02, 0.1]),
+    errorRate,
     // A send that fails leaves its message to another receive, which a duplicate's other holder may spoil by acknowledging it.
     sendErrorRate: mix === 'duplicates' ? 0 : random.pick([0, 0, 0.1]),
     staleRate: random.pick([0, 0.3, 0.8]),
     slowMaxMs: mix === 'duplicates' ? 1_500 : random.pick([200, 2_000, 9_000]),
-    hasHangs: mix !== 'duplicates' && random.chance(0.2),
-    outage: random.chance(0.15) ? { startMs: outageMs, endMs: outageMs + random.pick([5_000, 60_000]) } : { startMs: 0, endMs: 0 },
+    hasHangs,
+    outage: hasOutage ? { startMs: outageMs, endMs: outageMs + random.pick([5_000, 60_000]) } : { startMs: 0, endMs: 0 },
     hasOtherFinalizers: random.chance(0.3),
-    apiRestartCount: random.pick([0, 0, 0, 1]),
+    apiRestartCount,
     hasRestore,
-    hasPurge: isAll && random.chance(0.2),
+    // A purge loses what was to look after an object that is gone, and nobody knows of that any more.
+    hasPurge: isAll && kind !== 'B' && random.chance(0.2),
   };
 }

@@ -76,7 +76,13 @@ async function rage(simulation: Simulation, users: Users, profile: Profile, rand
     const atMs = random.int(0, profile.chaosMs);
     plan(() => {
       const restore = api.snapshot();
-      plans.push({ atMs: time.nowMs + random.int(100, 10_000), run: restore });
+      plans.push({
+        atMs: time.nowMs + random.int(100, 10_000),
+        run() {
+          restore();
+          workers.changeHistory();
+        },
+      });
     }, atMs);
   }
   watching.start();

@@ -33,7 +33,11 @@ export interface WorkersOptions {
 
 export class Workers {
   /** Invocations under way. */
-  busyCount = 0;
+  get busyCount(): number {
+    return this.#busy.size;
+  }
+
+  readonly #busy = new Set<SimulatedProcess>();
   readonly #options: WorkersOptions;
 
   constructor(options: WorkersOptions) {
@@ -69,10 +73,16 @@ export class Workers {
     };
   }
 
+  /** etcd was restored: what is under way knows nothing of that. */
+  changeHistory(): void {
+    for (const process of this.#busy) process.isOfOtherHistory = true;
+  }
+
   /** One invocation over the records. Resolves at its end, also where that is its death. */
   async invoke({ process, dependencies }: Environment, batch: readonly Received[]): Promise<void> {
     const { sqs, time, trace } = this.#options;
-    this.busyCount += 1;
+    this.#busy.add(process);
+    process.isOfOtherHistory = false;
     const death = Promise.withResolvers<void>();
     process.onDeath(death.resolve);
     const endMs = time.nowMs + FUNCTION_TIMEOUT_SECONDS * 1000;
@@ -96,7 +106,7 @@ export class Workers {
     try {
       await Promise.race([death.promise, run()]);
     } finally {
-      this.busyCount -= 1;
+      this.#busy.delete(process);
       alarm.abort();
     }
   }
