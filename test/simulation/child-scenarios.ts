@@ -42,6 +42,23 @@ export const CHILD_SCENARIOS: readonly Scenario[] = [
     },
   },
   {
+    name: 'a late run that has found out dies while it sends for another one',
+    kind: 'A',
+    async play(stage) {
+      stage.users.put('a', { children: ['x'] });
+      const write = stage.hold('worker 1', 'APPLY');
+      const run = stage.start('worker 1', await stage.message('created'));
+      await write.reached();
+      stage.users.put('a', { children: [] });
+      await stage.run('worker 2', 'generation-changed');
+      const send = stage.hold('worker 1', 'send');
+      write.release();
+      await send.reached();
+      await stage.pass(100);
+      run.process.kill('the script says so');
+    },
+  },
+  {
     name: 'a run for a message of a predecessor writes a child and dies, and a cache knows nothing but the deletion',
     kind: 'A',
     async play(stage) {
