@@ -3,6 +3,7 @@ import { type ClusterName, formatResourceKey } from '../../events/resource.ts';
 import type { Metrics } from '../adapters/metrics.ts';
 import type { Log, LogFields } from '../adapters/telemetry.ts';
 import type { Disposition } from '../core/disposition.ts';
+import { stackOf } from '../core/errors.ts';
 import { branchOf, failureOf, type Outcome } from '../core/outcome.ts';
 import { metricsOfHeartbeat, metricsOfNoRun, metricsOfSettled, NO_CLUSTER } from '../core/run-metrics.ts';
 import type { ObjectRun } from './fold.ts';
@@ -33,8 +34,8 @@ export function reportRun(telemetry: Telemetry, { run, report, disposition, ackn
   const apiRequestCount = client?.requestCount ?? 0;
   const { reason, attempt, uid, generation } = run.data;
   const failure = 'failure' in outcome ? outcome.failure : undefined;
-  // The message says what went wrong, but only the stack says where in the author's code.
-  const stack = failure?.code === 'author-error' ? report.stack : undefined;
+  // The message says what went wrong, but only the stack says where: in the author's code, or in ours where nobody foresaw it.
+  const stack = failure?.code === 'author-error' || failure?.code === 'unclassified' ? report.stack : undefined;
   const fields: LogFields = {
     branch: branchOf(outcome),
     disposition: disposition.kind,
@@ -103,8 +104,10 @@ export function reportUnforeseen(
   error: unknown,
 ): void {
   const { code, errorClass, message } = failureOf(error);
+  const stack = stackOf(error);
   log.error('record failed in a way nobody foresaw', {
     ...{ branch: 'unforeseen', messageIds, code, errorClass, error: message },
+    ...(stack === undefined ? {} : { stack }),
     ...(key === undefined ? {} : { key: formatResourceKey(key) }),
   });
   const figures = { branch: 'unforeseen', recordCount: messageIds.length, acknowledged: false } as const;

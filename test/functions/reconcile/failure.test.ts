@@ -51,7 +51,16 @@ describe('a failure on the object', () => {
     assert.doesNotMatch(JSON.stringify([harness.widget(), harness.east.events, harness.queue.accepted]), /failure\.test/);
   });
 
-  it('has no stack where it is our own, or a Plan that is invalid', async () => {
+  it('tells where a fault of our own came from as well', async () => {
+    const harness = new Harness();
+    harness.createWidget();
+    harness.east.fault({ verb: 'applyStatus' }, { throw: new TypeError('cannot read properties of undefined') });
+    const line = await harness.deliver({ reason: 'created' });
+    assert.deepEqual([line['branch'], line['code']], ['unknown', 'unclassified']);
+    assert.match(String(line['stack']), /^at .*failure\.test\.ts:\d+:\d+/);
+  });
+
+  it('has no stack where it is classified, or a Plan that is invalid', async () => {
     for (const author of [() => 42, throws(new TerminalError('no-such-plan', 'choose another plan'))]) {
       assert.equal('stack' in (await failing(author).deliver({ reason: 'created' })), false);
     }

@@ -55,6 +55,7 @@ describe('the numbers of an invocation', () => {
     assert.deepEqual(await harness.invoke(record), [record.messageId]);
     assert.deepEqual(toldBy(harness), ['LeftInQueue{east}', 'Records{east,unforeseen}']);
     assert.equal(harness.lines.at(-1)?.fields['key'], 'east/platform.example/Widget//a');
+    assert.match(String(harness.lines.at(-1)?.fields['stack']), /^at .*telemetry\.test\.ts:\d+:\d+/);
   });
 
   it('that cannot be written are an error in the log, and nothing is done again for it', async () => {
