@@ -112,6 +112,8 @@ const CROSS_CHECKS: readonly CrossCheck[] = [
   { unit: 'watcher', problem: notOver('watchGraceSeconds', 'watchTimeoutSeconds') },
   // A message that cannot have been tried once within its age would be a dead letter for its first failure.
   { unit: 'reconcile', problem: notOver('recordDeadlineSeconds', 'maxAgeSeconds') },
+  // A run is over when the time-out is, whatever the deadline says: what is raised alone would be raised in vain.
+  { unit: 'reconcile', problem: notOver('recordDeadlineSeconds', 'functionTimeoutSeconds') },
 ];
 
 type NumberName = { [Name in SettingName]: Parsed[Name] extends number ? Name : never }[SettingName];

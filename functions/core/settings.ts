@@ -64,7 +64,11 @@ export const SETTINGS = {
     [1, 895],
     'how long one record may run; never past what remains of the invocation less 5, or less a quarter where that is less',
   ),
-  functionTimeoutSeconds: seconds(30, [1, 895], 'time-out of the function; what an object leaves behind is cleared 5 s after it'),
+  functionTimeoutSeconds: seconds(
+    30,
+    [1, 895],
+    'time-out of the function, also where the real one is longer; what an object leaves behind is cleared 5 s after it',
+  ),
   maxAttempts: attempts(10, 'author errors before a message is a dead letter'),
   overtakenMaxAttempts: attempts(20, 'overtaken runs before a message is a dead letter'),
 } as const satisfies Record<string, Setting<unknown>>;

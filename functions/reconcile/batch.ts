@@ -45,10 +45,19 @@ export interface Invocation {
 /** The partial batch response: every record that is not in it may be deleted. Never throws for what a record holds. */
 export async function processBatch(event: SQSEvent, invocation: Invocation, dependencies: BatchDependencies): Promise<SQSBatchResponse> {
   try {
-    return await settleAll(event, invocation, dependencies);
+    return await settleAll(event, withinTimeout(invocation, dependencies), dependencies);
   } finally {
     flushMetrics(dependencies);
   }
+}
+
+/**
+ * The same invocation, ended by the configured time-out where the platform would wait for longer: what finalizes an object counts on
+ * every run being over by then.
+ */
+function withinTimeout(invocation: Invocation, { clock, functionTimeoutSeconds }: BatchDependencies): Invocation {
+  const endMs = clock.steadyMs() + functionTimeoutSeconds * 1000;
+  return { remainingMs: () => Math.min(invocation.remainingMs(), endMs - clock.steadyMs()) };
 }
 
 /** What was done is done, also where it cannot be told: an error here would have all of it done again. */

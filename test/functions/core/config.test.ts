@@ -168,9 +168,14 @@ describe('readConfig', () => {
       'DOGWATCH_WATCH_GRACE_SECONDS (15) must not be over DOGWATCH_WATCH_TIMEOUT_SECONDS (14)',
     ],
     [
-      { DOGWATCH_MAX_AGE_SECONDS: '700', DOGWATCH_RECORD_DEADLINE_SECONDS: '800' },
+      { DOGWATCH_MAX_AGE_SECONDS: '700', DOGWATCH_RECORD_DEADLINE_SECONDS: '800', DOGWATCH_FUNCTION_TIMEOUT_SECONDS: '800' },
       ['reconcile'],
       'DOGWATCH_RECORD_DEADLINE_SECONDS (800) must not be over DOGWATCH_MAX_AGE_SECONDS (700)',
+    ],
+    [
+      { DOGWATCH_RECORD_DEADLINE_SECONDS: '31' },
+      ['reconcile'],
+      'DOGWATCH_RECORD_DEADLINE_SECONDS (31) must not be over DOGWATCH_FUNCTION_TIMEOUT_SECONDS (30)',
     ],
   ];
   for (const [env, units, line] of crossed) {

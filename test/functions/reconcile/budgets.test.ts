@@ -207,6 +207,17 @@ describe('the time that a record has', () => {
     assert.equal(usedMs(harness), 27_500);
   });
 
+  it('is over when the configured time-out is, also where the platform would wait for longer', async () => {
+    const harness = new Harness();
+    harness.remainingMs = 900_000;
+    const names = Array.from({ length: 20 }, (_, index) => `w${index}`);
+    for (const name of names) harness.createWidget(name);
+    harness.author = () => NEVER;
+    await harness.invoke(...names.map((name) => harness.recordFor({ name, reason: 'created' })));
+    // The message of a deletion comes 5 s after those 30 s, and nobody may act later than that.
+    assert.equal(usedMs(harness), 27_500);
+  });
+
   it('is used up alone by an object about which the API server says nothing', async () => {
     const harness = new Harness();
     harness.createWidget('silent');
