@@ -57,8 +57,14 @@ export class Invariants {
 
   /** Of a message that SQS has taken; `by` is undefined for an operator. */
   seeMessage({ queueUrl, body }: StoredMessage, delaySeconds: number, by: SimulatedProcess | undefined): void {
-    if (by === undefined || by.name === 'watcher') return;
+    if (by === undefined) return;
     const { data, time } = JSON.parse(body) as { data: Record<string, unknown>; time: string };
+    if (by.name === 'watcher') {
+      if (this.#kind === 'B' && data['reason'] === 'deleted' && delaySeconds < DELETED_DELAY_MIN_SECONDS) {
+        this.found('deleted-not-delayed', `watcher: deleted of ${data['name']} with ${delaySeconds} s`);
+      }
+      return;
+    }
     const what = `${by.name}: ${data['reason']} of ${data['name']}`;
     if (queueUrl === QUEUE_URLS.deadLetter) {
       const { code } = (data['diagnosis'] ?? {}) as { code?: string };

@@ -181,6 +181,13 @@ export const MUTATIONS: readonly Mutation[] = [
     'const delaySeconds = 0 * lateRunsOverSeconds(functionTimeoutSeconds);',
   ),
   one(
+    'the watcher does not delay its word of a deletion',
+    ['B'],
+    'functions/watcher/observer.ts',
+    'const delay = delaySeconds === undefined ? {} : { delaySeconds };',
+    'const delay = delaySeconds === undefined ? {} : {};',
+  ),
+  one(
     'the finalizer is added to whatever has the name',
     ['B'],
     'functions/reconcile/finalizer.ts',
