@@ -55,6 +55,7 @@ export const CLOSED: Circuit = { kind: 'closed', era: 0, failures: 0, notBeforeM
 /** Whether a run may call: as one of many, as the probe, or not before so many seconds (1 or more) have passed. */
 export type Admission = { readonly kind: 'go' | 'probe'; readonly circuit: Circuit } | { readonly kind: 'wait'; readonly seconds: number };
 
+/** Whether a run may call at `nowMs`, and the circuit as that leaves it: after an open one's wait, this run is its probe. */
 export function admit(circuit: Circuit, nowMs: number, limits: CircuitLimits): Admission {
   switch (circuit.kind) {
     case 'closed':

@@ -31,7 +31,7 @@ export interface PlanOwner {
 }
 
 /** A child ready to be applied: planned fields plus owner reference, owner label and owner annotation. */
-export interface PlannedChild {
+interface PlannedChild {
   readonly type: ResourceType;
   readonly body: PlannedObject & {
     readonly metadata: PlannedObject['metadata'] & { readonly ownerReferences: readonly OwnerReference[] };

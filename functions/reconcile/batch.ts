@@ -3,18 +3,15 @@
  * that one of them does, throws or never finishes reaches another; the answer names the records that SQS is to keep.
  */
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
-import type { EnvelopeData } from '../../events/envelope.ts';
-import { groupKind } from '../../events/resource.ts';
 import { type Budgets, dispose } from '../core/disposition.ts';
 import { dataOfFound, spentBudget } from '../core/next-envelope.ts';
-import type { Reconciler } from '../core/reconciler.ts';
 import { startTimer } from './abort.ts';
 import { mapBounded } from './bounded.ts';
 import type { Circuits } from './circuits.ts';
 import { carryOut, type EffectDependencies, effectOfForeign, effectOfNewer, effectOfRun } from './effects.ts';
 import { foldRecords, type ObjectRun } from './fold.ts';
 import { outcomeInsteadOfLetter } from './overtaken.ts';
-import { processRun, type RunDependencies } from './process.ts';
+import { processRun, type RunDependencies, reconcilerOf } from './process.ts';
 import { type ForeignRecord, type NewerRecord, parseRecord } from './record.ts';
 import { reportForeign, reportHeartbeat, reportNewer, reportRun, reportUnforeseen, type Telemetry } from './report.ts';
 import type { RunReport } from './run-report.ts';
@@ -103,11 +100,6 @@ async function settleAll(event: SQSEvent, invocation: Invocation, dependencies: 
   });
   sends.stop();
   return { batchItemFailures: [...new Set(failed.flat())].map((itemIdentifier) => ({ itemIdentifier })) };
-}
-
-/** The reconciler of the kind, if there is one. */
-function reconcilerOf(kind: Pick<EnvelopeData, 'group' | 'kind'>, { reconcilers }: BatchDependencies): Reconciler | undefined {
-  return reconcilers.find(({ resource }) => groupKind(resource) === groupKind(kind));
 }
 
 interface Work {

@@ -42,6 +42,7 @@ export interface CallWatch {
   cutShort(): void;
 }
 
+/** All closed at first. A line is logged where one opens, stays open after its probe, or closes; none for what only waits. */
 export function createCircuits(limits: CircuitLimits, clock: Pick<Clock, 'now' | 'steadyMs'>, log: Log): Circuits {
   const circuits = new Map<ClusterName, Circuit>();
   const inside = new Map<CircuitVisit, { readonly cluster: ClusterName; readonly opening: AbortController }>();

@@ -28,7 +28,7 @@ export type Effect =
   | { readonly kind: 'fail' }
   | { readonly kind: 'send'; readonly messages: readonly AddressedMessage[] };
 
-export interface AddressedMessage {
+interface AddressedMessage {
   readonly queueUrl: string;
   readonly message: OutgoingMessage;
 }

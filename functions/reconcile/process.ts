@@ -2,7 +2,7 @@
  * One object's run: due, target, and then the steps (steps.ts) within their time. Every way it can end is an {@link Outcome};
  * what follows from that is decided elsewhere, so nothing here retries or writes a failure.
  */
-import { type ClusterName, groupKind } from '../../events/resource.ts';
+import { type ClusterName, groupKind, type ResourceKey } from '../../events/resource.ts';
 import type { KubernetesClient } from '../adapters/kubernetes/port.ts';
 import { stackOf, TransientError } from '../core/errors.ts';
 import { lateAuthorFailure, type Outcome, outcomeOf } from '../core/outcome.ts';
@@ -40,7 +40,7 @@ export async function processRun(
   const notBefore = notBeforeOf(run.data);
   if (notBefore > now.getTime()) return earlyReport({ kind: 'not-due', notBefore: new Date(notBefore) });
   const cluster = dependencies.clusters.get(run.key.cluster);
-  const reconciler = dependencies.reconcilers.find(({ resource }) => groupKind(resource) === groupKind(run.key));
+  const reconciler = reconcilerOf(run.key, dependencies);
   if (cluster === undefined) return earlyReport(unknownTarget('unknown-cluster', 'cluster', run.key.cluster));
   if (reconciler === undefined) return earlyReport(unknownTarget('unknown-kind', 'kind', groupKind(run.key)));
   const waitSeconds = circuit.enter();
@@ -49,6 +49,14 @@ export async function processRun(
   const { clock, log, queue, queueUrls, functionTimeoutSeconds } = dependencies;
   const context = { run, client, reconciler, clock, log, queue, queueUrls, functionTimeoutSeconds, signal, now, progress: noProgress() };
   return runObject(context, circuit);
+}
+
+/** The reconciler of the kind, if there is one. */
+export function reconcilerOf(
+  kind: Pick<ResourceKey, 'group' | 'kind'>,
+  { reconcilers }: Pick<RunDependencies, 'reconcilers'>,
+): Reconciler | undefined {
+  return reconcilers.find(({ resource }) => groupKind(resource) === groupKind(kind));
 }
 
 async function runObject(context: RunContext, circuit: CircuitVisit): Promise<RunReport> {

@@ -73,6 +73,7 @@ export function reportHeartbeat(telemetry: Telemetry, { receipt, heartbeat }: He
   telemetry.metrics.add(metricsOfHeartbeat(clusterOf(telemetry, data.cluster as ClusterName), heartbeat, now));
 }
 
+/** Writes the line of a record of a newer release: a warning each time, since it is for somebody to deploy that. */
 export function reportNewer(
   telemetry: Telemetry,
   { record, disposition, acknowledged }: { record: NewerRecord; disposition: Disposition; acknowledged: boolean },
@@ -86,6 +87,7 @@ export function reportNewer(
   telemetry.metrics.add(metricsOfSettled(clusterOf(telemetry, record.cluster), { outcome, disposition, recordCount: 1, acknowledged }));
 }
 
+/** Writes the line of a record that is no envelope of ours, without its body: that is in its letter. */
 export function reportForeign(
   { log, metrics }: Telemetry,
   { record, acknowledged }: { record: ForeignRecord; acknowledged: boolean },

@@ -18,8 +18,8 @@ export function wakeOf({ run, reconciler, object, now }: ObjectContext, seconds:
   const { isDescribed } = reconciler.resource;
   const stored = isDescribed ? undefined : observedOf(object).nextReconcileTime;
   const wake = decideWake({ stored, seconds, now, redelivered: mayHaveRun(run) });
-  const isSentAnyway = isDescribed && [...run.reasons].every((reason) => REPAIRS.has(reason));
-  return wake === undefined || !isSentAnyway ? wake : { ...wake, isSent: false };
+  const isRepair = [...run.reasons].every((reason) => REPAIRS.has(reason));
+  return wake !== undefined && isDescribed && isRepair ? { ...wake, isSent: false } : wake;
 }
 
 /** The outcome of a run that did what it had to and is to be followed by one at `at`, of the object with this metadata. */

@@ -18,7 +18,7 @@ import type { KubernetesObject, PlannedObject } from '../../core/reconciler.ts';
 
 export { FIELD_MANAGER, FINALIZER_MANAGER } from '../../../events/labels.ts';
 
-export interface CallOptions {
+interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
