@@ -1,7 +1,7 @@
 /**
- * An API server whose objects are made from their numbers: Tenants, all settled, and their children where they are asked for.
- * Lists by page, watches with bookmarks, as Table, metadata and whole objects, over TLS. A process of its own, so that what it
- * costs is not counted with what is measured: `scripted-process.ts` is the other side.
+ * An API server whose objects are made from their numbers: Tenants, all settled, and their children where they are asked for;
+ * of the project's other kinds there are none. Lists by page, watches with bookmarks, as Table, metadata and whole objects, over
+ * TLS. A process of its own, so that what it costs is not counted with what is measured: `scripted-process.ts` is the other side.
  */
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -9,6 +9,7 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { apiVersionOf, type ResourceType } from '../../events/resource.ts';
 import { collectionPath } from '../../functions/adapters/kubernetes/paths.ts';
+import { reconcilers } from '../../functions/reconcilers/index.ts';
 import { tenant } from '../../functions/reconcilers/tenant.ts';
 import { selfSigned } from '../../infra/local/certificates.ts';
 import { childText } from './child-texts.ts';
@@ -41,6 +42,7 @@ const BOOKMARK_MS = 10_000;
 const TICK_MS = 20;
 const SPEC_CHANGE_EVERY = 50;
 const SETTLES_AFTER_MS = 500;
+const NAME_COLUMN = '[{"name":"Name","type":"string"}]';
 /** A prime: objects are written to in no order. */
 const STRIDE = 7919;
 
@@ -60,6 +62,9 @@ interface Watch {
   position: number;
 }
 
+/** Of a kind without objects nothing is ever written. */
+const noText = (): string => '{}';
+
 class ScriptedServer {
   readonly #served: ReadonlyMap<string, Served>;
   readonly #collections: readonly ScriptedCollection[];
@@ -78,9 +83,11 @@ class ScriptedServer {
     };
     const children = tenant.owns.map((type): Served => {
       const collection = new ScriptedCollection(hasChildren ? tenantCount : 0);
-      return { type, collection, columns: '[{"name":"Name","type":"string"}]', textOf: (state, form) => childText(type, state, form) };
+      return { type, collection, columns: NAME_COLUMN, textOf: (state, form) => childText(type, state, form) };
     });
-    const all = [tenants, ...children];
+    const others = reconcilers.map(({ resource }) => resource).filter((type) => type !== tenant.resource);
+    const empty = others.map((type): Served => ({ type, collection: new ScriptedCollection(0), columns: NAME_COLUMN, textOf: noText }));
+    const all = [tenants, ...children, ...empty];
     this.#served = new Map(all.map((served) => [collectionPath(served.type), served]));
     this.#collections = all.map(({ collection }) => collection).filter(({ size }) => size > 0);
     this.#version += tenantCount;
