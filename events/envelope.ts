@@ -217,7 +217,9 @@ export function decodeEnvelope(body: string): Decoded {
   const parsed = envelope.safeParse(json);
   if (parsed.success) return { kind: 'reconcile', envelope: parsed.data };
   const issue = parsed.error.issues[0];
-  return { kind: 'foreign', reason: `field ${issue?.path.join('.') || '(root)'}: ${issue?.message ?? 'invalid'}` };
+  // The keys of `failures` are the body's own words; every other name in a path is ours.
+  const path = issue?.path.slice(0, issue.path[1] === 'failures' ? 2 : undefined) ?? [];
+  return { kind: 'foreign', reason: `field ${path.join('.') || '(root)'}: ${issue?.message ?? 'invalid'}` };
 }
 
 /** Whether a JSON value has more than `max` levels; level by level, since a recursion is what must not happen. */

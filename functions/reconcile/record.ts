@@ -46,12 +46,14 @@ const SKEW_MAX_MS = 5 * 60_000;
 
 /** Never throws: every record is one of the kinds of {@link ParsedRecord}. */
 export function parseRecord(record: SQSRecord, queueUrls: QueueUrls, now: Date): ParsedRecord {
-  const body = typeof record.body === 'string' ? record.body : '';
+  // Whoever invokes by hand may hand over anything.
+  const { messageId, body: text, eventSourceARN: arn, attributes }: SQSRecord = Object(record);
+  const body = typeof text === 'string' ? text : '';
   const receipt: Receipt = {
-    messageId: record.messageId,
+    messageId,
     body,
-    lane: laneOf(record.eventSourceARN, queueUrls),
-    redelivered: record.attributes?.ApproximateReceiveCount !== '1',
+    lane: laneOf(typeof arn === 'string' ? arn : undefined, queueUrls),
+    redelivered: attributes?.ApproximateReceiveCount !== '1',
   };
   const decoded = decodeEnvelope(body);
   switch (decoded.kind) {

@@ -208,7 +208,13 @@ describe('decodeEnvelope', () => {
   }
 
   it('does not quote the body in its reason', () => {
-    for (const fields of [{ cluster: 'S3CRET' }, { reason: 'S3CRET' }, { attempt: 'S3CRET' }, { firstSeenAt: 'S3CRET' }]) {
+    for (const fields of [
+      { cluster: 'S3CRET' },
+      { reason: 'S3CRET' },
+      { attempt: 'S3CRET' },
+      { firstSeenAt: 'S3CRET' },
+      { failures: { S3CRET: -1 } },
+    ]) {
       assert.doesNotMatch(JSON.stringify(decodeEnvelope(withData(fields))), /S3CRET/);
     }
   });

@@ -52,6 +52,12 @@ describe('parseRecord', () => {
     assert.equal(parsed.receipt.redelivered, true);
   });
 
+  for (const record of [null, 'record', [], { ...rawRecord('{}'), eventSourceARN: 5 }, { ...rawRecord('{}'), attributes: null }]) {
+    it(`takes ${JSON.stringify(record).slice(0, 8)} in the place of a record for foreign, so that its neighbours go on`, () => {
+      assert.equal(parseRecord(record as unknown as SQSRecord, QUEUE_URLS, START).kind, 'foreign');
+    });
+  }
+
   for (const { count, redelivered } of [
     { count: '1', redelivered: false },
     { count: '2', redelivered: true },
