@@ -73,7 +73,8 @@ function sorted(cause: unknown, awsCode: string, operation: string): unknown {
   if (DENIED.test(awsCode) || status === 401 || status === 403) {
     return new TransientError('forbidden', "AWS forbids this; allow the operation in the policy of the function's role", options);
   }
-  if (status !== undefined && status >= 400 && status < 500) {
+  // What the SDK cannot parse is no answer of AWS.
+  if (status !== undefined && status >= 400 && status < 500 && awsCode !== 'SyntaxError') {
     return invalidPlan('AWS refuses this; change the spec', options.facts);
   }
   if (!isOfSdk(cause)) return cause;

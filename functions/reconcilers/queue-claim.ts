@@ -94,13 +94,19 @@ const absent = <Answer>(answer: (cause: unknown) => Answer) => ({ QueueDoesNotEx
 
 function findQueue({ sdk, client, signal }: Sqs, name: string): Promise<string | undefined> {
   const command = new sdk.GetQueueUrlCommand({ QueueName: name });
-  const ask = async (options: CallOptions) => (await client.send(command, options)).QueueUrl;
+  const ask = async (options: CallOptions) => urlIn(await client.send(command, options));
   return callAws<string | undefined>(
     'sqs:GetQueueUrl',
     signal,
     ask,
     absent(() => undefined),
   );
+}
+
+/** An answer without a URL is none of SQS's: a queue that counts as absent for it would be left behind. */
+function urlIn({ QueueUrl }: { readonly QueueUrl?: string | undefined }): string {
+  if (QueueUrl) return QueueUrl;
+  throw new TransientError('aws-unavailable', 'what answered in the place of AWS named no queue; tried again by itself');
 }
 
 /** Whose queue it is, for whoever finds it in AWS. */
@@ -119,17 +125,11 @@ async function createQueue({ sdk, client, signal }: Sqs, name: string, attribute
     Attributes: attributes,
     tags: { [OWNER_TAG]: owner.slice(0, TAG_VALUE_MAX) },
   });
-  const url = await callAws<string | undefined>(
-    'sqs:CreateQueue',
-    signal,
-    async (options) => (await client.send(command, options)).QueueUrl,
-    {
-      QueueNameExists: otherAttributes,
-      QueueAlreadyExists: otherAttributes,
-      QueueDeletedRecently: deletedRecently,
-    },
-  );
-  return url ?? otherAttributes(undefined);
+  return callAws<string>('sqs:CreateQueue', signal, async (options) => urlIn(await client.send(command, options)), {
+    QueueNameExists: otherAttributes,
+    QueueAlreadyExists: otherAttributes,
+    QueueDeletedRecently: deletedRecently,
+  });
 }
 
 /** Sets those attributes that are not as the spec asks. */

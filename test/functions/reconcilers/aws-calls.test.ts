@@ -20,6 +20,7 @@ describe('a call of AWS', () => {
   const rows: readonly (readonly [name: string, error: unknown, kind: string, code: string])[] = [
     ['an internal error', sdkError('InternalFailure', 500), 'transient', 'aws-unavailable'],
     ['a proxy that answers no JSON', sdkError('SyntaxError', 502), 'transient', 'aws-unavailable'],
+    ['a proxy that finds nothing, and says so in HTML', sdkError('SyntaxError', 404), 'transient', 'aws-unavailable'],
     ['a refused connection', network, 'transient', 'aws-unavailable'],
     ['a reset that the SDK has retried', sdkError('Error'), 'transient', 'aws-unavailable'],
     ['the SDK’s own time-out', sdkError('TimeoutError'), 'transient', 'aws-timeout'],

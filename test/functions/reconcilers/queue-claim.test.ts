@@ -110,6 +110,13 @@ describe('the QueueClaim reconciler', () => {
     assert.deepEqual(await sqs.finalize(), { done: true });
   });
 
+  it('takes no answer without a URL for the absence of the queue, which would be left behind', async () => {
+    await sqs.reconcile();
+    sqs.fates = [{ kind: 'answers', answer: {} }];
+    await assert.rejects(sqs.finalize(), isTransient('aws-unavailable'));
+    assert.deepEqual(await sqs.queues(), [QUEUE]);
+  });
+
   it('deletes what a late run has made after the claim was gone', async () => {
     await sqs.reconcile();
     await sqs.finalize();

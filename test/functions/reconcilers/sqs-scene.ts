@@ -15,7 +15,10 @@ import { queueClaim } from '../../../functions/reconcilers/queue-claim.ts';
 import { startLocalQueues } from '../../../infra/local/queue.ts';
 
 /** What happens to a call. `lost`: it takes effect, and its answer never comes. */
-export type Fate = { readonly kind: 'fine' | 'hangs' } | { readonly kind: 'fails' | 'lost'; readonly error: Error };
+export type Fate =
+  | { readonly kind: 'fine' | 'hangs' }
+  | { readonly kind: 'fails' | 'lost'; readonly error: Error }
+  | { readonly kind: 'answers'; readonly answer: object };
 export const FINE: Fate = { kind: 'fine' };
 
 export const KEY: ResourceKey = {
@@ -96,6 +99,8 @@ export class SqsScene {
       case 'lost':
         await send().catch(() => undefined);
         throw fate.error;
+      case 'answers':
+        return fate.answer;
       case 'hangs':
         return new Promise(() => undefined); // whatever its signal says
     }
