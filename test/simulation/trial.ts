@@ -105,13 +105,13 @@ async function calm(
   if (profile.hasRestore) await simulation.pass(600_000);
   let problems = await settled(simulation);
   if (problems.length === 0 || profile.repairedBy === 'at-once') return { problems, repairedBy: 'at-once' };
+  // A history that passed our position before anybody asked is told by the next list only.
+  if (profile.hasRestore) simulation.api.restart();
   await simulation.pass(HEALED_WITHIN_MS);
   problems = await settled(simulation);
   if (problems.length === 0) return { problems, repairedBy: 'healing' };
   const unhealed = problems.filter((problem) => problem.startsWith('status') || problem.startsWith('deletion'));
   if (unhealed.length > 0) return { problems: unhealed, repairedBy: 'healing' };
-  // A history that passed our position before anybody asked is told by the next list only.
-  if (profile.hasRestore) simulation.api.restart();
   await simulation.pass(RESYNC_SECONDS * 1000);
   return { problems: await settled(simulation), repairedBy: 'resync' };
 }

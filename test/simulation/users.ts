@@ -67,7 +67,7 @@ export class Users {
     const object = api.cluster.object(widgets, { namespace: NAMESPACE, name });
     const spec = {
       children: random.pick([[], ['x'], ['x', 'y'], ['y']]),
-      ...(kind === 'C' ? { everySeconds: random.pick([20, 60, 1_000, 2_500]) } : {}),
+      ...(kind === 'C' ? { everySeconds: random.pick([50, 100, 1_000, 2_000]) } : {}),
     };
     if (object === undefined || object.metadata.deletionTimestamp !== undefined) {
       if (object === undefined) this.put(name, spec);
