@@ -73,7 +73,8 @@ export async function readPage(store: ObjectStore, kind: KindInfo, namespace: st
   const state = store.stateAt(resource, revision);
   if (state === undefined) throw token === undefined ? tooOldList() : tooOldToken(token.start);
   const prefix = kind.namespaced && namespace !== '' ? `${namespace}/` : '';
-  const keys = [...state.keys()].filter((key) => key.startsWith(prefix));
+  const single = kind.namespaced && namespace === '' ? undefined : singleName(query);
+  const keys = [...state.keys()].filter((key) => (single === undefined ? key.startsWith(prefix) : key === `${prefix}${single}`));
   const first = token === undefined ? 0 : keys.findIndex((key) => key.slice(prefix.length) >= token.start);
   const items: KubeObject[] = [];
   let at = first === -1 ? keys.length : first;
@@ -86,6 +87,12 @@ export async function readPage(store: ObjectStore, kind: KindInfo, namespace: st
   const isSelected = Boolean(query.get('labelSelector') || query.get('fieldSelector'));
   const continueToken = makeToken(revision, `/${String(keys[at - 1]).slice(prefix.length)}\0`);
   return { items, resourceVersion, continueToken, ...(isSelected ? {} : { remainingItemCount: keys.length - at }) };
+}
+
+/** The one name that a field selector asks for: such a list is a read of that object, and never has a second page. */
+function singleName(query: URLSearchParams): string | undefined {
+  const terms = (query.get('fieldSelector') ?? '').split(',');
+  return terms.map((term) => /^\s*metadata\.name={1,2}(.*?)\s*$/.exec(term)?.[1]).find((name) => name !== undefined);
 }
 
 /** Which state a list shows. */
