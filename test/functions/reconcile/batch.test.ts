@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { TransientError } from '../../../functions/core/errors.ts';
 import { processBatch } from '../../../functions/reconcile/batch.ts';
 import { REFUSED, RETRY } from '../../fakes/queue.ts';
-import { Harness, planFor, type WidgetInput } from './harness.ts';
+import { Harness, planFor, type WidgetInput, widgets } from './harness.ts';
 import { BULK_ARN, DEAD_LETTER_QUEUE_URL, QUEUE_URLS, rawRecord, START } from './records.ts';
 
 const NEVER = new Promise<never>(() => {});
@@ -56,6 +56,15 @@ describe('a batch: one object’s fault leaves the other alone', () => {
       name: 'changes what it was given',
       bad: ({ object }) => {
         object.spec.config.push('more');
+      },
+      branch: 'author-error',
+    },
+    {
+      name: 'changes what it read',
+      bad: async ({ object, read }) => {
+        const found = await read(widgets, { name: object.metadata.name });
+        Object.assign(found?.['spec'] as object, { config: ['more'] });
+        return planFor(object);
       },
       branch: 'author-error',
     },
