@@ -14,6 +14,10 @@ function pair(bad: (input: WidgetInput) => unknown): Harness {
   harness.createWidget('bad');
   harness.createWidget('good');
   harness.author = (input) => (input.key.name === 'bad' ? bad(input) : planFor(input.object));
+  // As over the wire, nobody else has what is read: the fake's own objects are frozen.
+  const { client } = harness.east;
+  const get = client.get.bind(client);
+  client.get = async (...args) => structuredClone(await get(...args));
   return harness;
 }
 
