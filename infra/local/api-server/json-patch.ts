@@ -120,10 +120,11 @@ export function applyMergePatch(document: JsonObject, patch: JsonObject): JsonOb
   return result;
 }
 
-const mergeValue = (current: unknown, patch: unknown): unknown => {
-  if (!isJsonObject(patch)) return structuredClone(patch);
-  return applyMergePatch(isJsonObject(current) ? current : {}, patch);
-};
+/** What a patch puts in the place of `current`. Objects that it brings hold no nulls, those in lists either. */
+function mergeValue(current: unknown, patch: unknown): unknown {
+  if (Array.isArray(patch)) return patch.map((item) => mergeValue(undefined, item));
+  return isJsonObject(patch) ? applyMergePatch(isJsonObject(current) ? current : {}, patch) : patch;
+}
 
 /** As an own field, so that no name, not even `__proto__`, has another effect. */
 function setOwn(object: JsonObject, name: string, value: unknown): void {

@@ -52,7 +52,7 @@ function decode(kind: KindInfo, body: JsonObject, context: Strictness, wrap: (te
     object['apiVersion'] ??= apiVersionOf(kind);
     object['kind'] ??= kind.kind;
   }
-  const { metadata, unknown } = decodeMetadata(object['metadata'], wrap);
+  const { metadata, unknown } = decodeMetadata(kind, object['metadata'], wrap);
   unknown.push(...pruneUnknownFields(schema, object));
   pruneNulls(schema, object);
   if (!kind.isCustom) refuseWrongTypes(kind.kind, schema, { ...object, metadata: {} }, wrap);
@@ -65,14 +65,14 @@ function decode(kind: KindInfo, body: JsonObject, context: Strictness, wrap: (te
   return object;
 }
 
-function decodeMetadata(sent: unknown, wrap: (text: string) => ApiFault): { metadata: JsonObject; unknown: string[] } {
+function decodeMetadata(kind: KindInfo, sent: unknown, wrap: (text: string) => ApiFault): { metadata: JsonObject; unknown: string[] } {
   if (sent !== undefined && sent !== null && !isJsonObject(sent)) {
     throw wrap(`json: cannot unmarshal ${jsonType(sent)} into Go value of type v1.ObjectMeta`);
   }
   const metadata = sent ?? {};
   const unknown = pruneUnknownFields(METADATA, metadata).map((path) => `metadata.${path}`);
   pruneNulls(METADATA, metadata);
-  refuseWrongTypes('ObjectMeta', METADATA, metadata, wrap);
+  refuseWrongTypes(kind.isCustom ? 'ObjectMeta' : 'ObjectMeta.metadata', METADATA, metadata, wrap);
   return { metadata: withoutEmpty(metadata), unknown };
 }
 
@@ -88,7 +88,22 @@ function refuseWrongTypes(owner: string, schema: JsonSchema, value: JsonObject, 
     array: '[]interface {}',
   };
   const name = found === 'integer' ? 'number' : found === 'boolean' ? 'bool' : found;
-  throw wrap(`json: cannot unmarshal ${name} into Go struct field ${owner}.${fault.field} of type ${goTypes[wanted] ?? 'string'}`);
+  throw wrap(
+    `json: cannot unmarshal ${name} into Go struct field ${owner}.${structField(schema, fault.field)} of type ${goTypes[wanted] ?? 'string'}`,
+  );
+}
+
+/** The path of named fields only: Go tells neither keys of maps nor indices of lists. */
+function structField(schema: JsonSchema, path: string): string {
+  const names: string[] = [];
+  let at: JsonSchema | undefined = schema;
+  for (const name of path.replaceAll(/\[\d+\]/g, '').split('.')) {
+    const inner: JsonSchema | undefined = (at?.items ?? at)?.properties?.[name];
+    if (inner === undefined) break;
+    names.push(name);
+    at = inner;
+  }
+  return names.join('.');
 }
 
 const jsonType = (value: unknown): string => (Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value);
