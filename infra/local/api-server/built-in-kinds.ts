@@ -4,7 +4,7 @@ import type { KindInfo, PrinterColumn } from './api-object.ts';
 export const NAMESPACES = 'namespaces';
 export const CRD_RESOURCE = 'customresourcedefinitions.apiextensions.k8s.io';
 
-/** Cells that no JSON path yields are named by `=`: table.ts computes them. */
+/** Cells that no JSON path yields are named by `=`: built-in-cells.ts computes them. */
 const AGE: PrinterColumn = { name: 'Age', type: 'string', jsonPath: '=age' };
 const column = (name: string, jsonPath: string, type = 'string', priority = 0): PrinterColumn => ({ name, type, jsonPath, priority });
 
@@ -28,6 +28,19 @@ function builtIn(given: Given): KindInfo {
 }
 
 const RBAC = { group: 'rbac.authorization.k8s.io' };
+/** Events show their name last, and only where more is asked for. */
+const eventColumns = (message: string): readonly PrinterColumn[] => [
+  column('Last Seen', '=lastSeen'),
+  column('Type', '.type'),
+  column('Reason', '.reason'),
+  column('Object', '=involved'),
+  column('Subobject', '.involvedObject.fieldPath', 'string', 1),
+  column('Source', '=source', 'string', 1),
+  column('Message', message),
+  column('First Seen', '=firstSeen', 'string', 1),
+  column('Count', '=count', 'string', 1),
+  column('Name', '.metadata.name', 'string', 1),
+];
 const EVENT_FIELDS = [
   '.involvedObject.kind',
   '.involvedObject.namespace',
@@ -67,19 +80,20 @@ export const BUILT_IN_KINDS: readonly KindInfo[] = [
     selectableFields: ['.type'],
   }),
   builtIn({ kind: 'ServiceAccount', plural: 'serviceaccounts', namespaced: true, shortNames: ['sa'] }),
-  builtIn({ kind: 'ResourceQuota', plural: 'resourcequotas', namespaced: true, shortNames: ['quota'], hasStatus: true }),
+  builtIn({
+    kind: 'ResourceQuota',
+    plural: 'resourcequotas',
+    namespaced: true,
+    shortNames: ['quota'],
+    hasStatus: true,
+    columns: [column('Request', '=requests'), column('Limit', '=limits'), AGE],
+  }),
   builtIn({
     kind: 'Event',
     plural: 'events',
     namespaced: true,
     shortNames: ['ev'],
-    columns: [
-      column('Last Seen', '=lastSeen'),
-      column('Type', '.type'),
-      column('Reason', '.reason'),
-      column('Object', '=involved'),
-      column('Message', '.message'),
-    ],
+    columns: eventColumns('.message'),
     selectableFields: EVENT_FIELDS,
   }),
   builtIn({
@@ -88,13 +102,7 @@ export const BUILT_IN_KINDS: readonly KindInfo[] = [
     plural: 'events',
     namespaced: true,
     shortNames: ['ev'],
-    columns: [
-      column('Last Seen', '=lastSeen'),
-      column('Type', '.type'),
-      column('Reason', '.reason'),
-      column('Object', '=involved'),
-      column('Message', '.note'),
-    ],
+    columns: eventColumns('.note'),
     selectableFields: ['.reason', '.reportingController', '.type', '.regarding.kind', '.regarding.namespace', '.regarding.name'],
   }),
   builtIn({
@@ -109,7 +117,13 @@ export const BUILT_IN_KINDS: readonly KindInfo[] = [
     kind: 'RoleBinding',
     plural: 'rolebindings',
     namespaced: true,
-    columns: [column('Role', '=role'), AGE],
+    columns: [
+      column('Role', '=role'),
+      AGE,
+      column('Users', '=users', 'string', 1),
+      column('Groups', '=groups', 'string', 1),
+      column('ServiceAccounts', '=serviceAccounts', 'string', 1),
+    ],
   }),
   builtIn({
     ...RBAC,

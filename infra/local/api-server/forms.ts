@@ -100,7 +100,9 @@ export function presentList(page: ListPage, kind: KindInfo, form: Form, now: Dat
   switch (form.kind) {
     case 'object': {
       const items = page.items.map((object) => (kind.isCustom ? inVersion(object, kind) : withoutType(object)));
-      return { kind: kind.listKind, apiVersion: apiVersionOf(kind), metadata, items };
+      // A list of custom objects says that nothing follows; others leave it out.
+      const whole = kind.isCustom ? { continue: '', ...metadata } : metadata;
+      return { kind: kind.listKind, apiVersion: apiVersionOf(kind), metadata: whole, items };
     }
     case 'metadata':
       if (!form.isList) throw notAcceptable('you requested PartialObjectMetadata, but the requested object is a list');

@@ -64,7 +64,7 @@ export async function readPage(store: ObjectStore, kind: KindInfo, namespace: st
   const matches = matcherOf(query, kind);
   const resource = resourceName(kind);
   const version = query.get('resourceVersion');
-  const wanted = parseResourceVersion(version);
+  const wanted = listedVersion(version);
   const token = query.get('continue') ? parseToken(String(query.get('continue'))) : undefined;
   const asked = integerOf(query, 'limit') ?? 0;
   // A list from the cache at "any" version comes in one piece.
@@ -93,6 +93,16 @@ export async function readPage(store: ObjectStore, kind: KindInfo, namespace: st
 function singleName(query: URLSearchParams): string | undefined {
   const terms = (query.get('fieldSelector') ?? '').split(',');
   return terms.map((term) => /^\s*metadata\.name={1,2}(.*?)\s*$/.exec(term)?.[1]).find((name) => name !== undefined);
+}
+
+/** A list calls a malformed version a bad request, where a read of one object and a watch fail. */
+function listedVersion(text: string | null): number | undefined {
+  try {
+    return parseResourceVersion(text);
+  } catch (error) {
+    if (error instanceof ApiFault) throw badRequest(`invalid resource version: ${error.message}`);
+    throw error;
+  }
 }
 
 /** Which state a list shows. */

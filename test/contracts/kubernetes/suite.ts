@@ -4,11 +4,17 @@ import type { ContractCase } from './case.ts';
 import { formCases } from './form-cases.ts';
 import { generationCases } from './generation-cases.ts';
 import { Lab } from './lab.ts';
+import { readingCases } from './reading-cases.ts';
+import { tableCases } from './table-cases.ts';
+import { watchCases } from './watch-cases.ts';
 import type { WireServer } from './wire.ts';
 
 const SECTIONS: readonly (readonly [title: string, cases: readonly ContractCase[]])[] = [
   ['generation and resourceVersion', generationCases],
   ['forms of an answer', formCases],
+  ['reads', readingCases],
+  ['tables', tableCases],
+  ['watches', watchCases],
 ];
 
 export interface ContractServer extends WireServer {
