@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { type EnvelopeData, REASONS } from '../../../events/envelope.ts';
 import { PAUSED_ANNOTATION } from '../../../events/labels.ts';
 import { TransientError } from '../../../functions/core/errors.ts';
-import { Harness, widgets } from './harness.ts';
+import { Harness, planFor, widgets } from './harness.ts';
 import { QUEUE_URLS, type RecordOverrides } from './records.ts';
 
 const DIRECT_RUN = ['get Widget', 'apply Namespace', 'apply ConfigMap', 'applyStatus Widget'];
@@ -64,6 +64,23 @@ describe('a run', () => {
       durationMs: 0,
       apiRequestCount: 9,
     });
+  });
+
+  it('has the lines of its author say of which object they speak, whatever fields they have', async () => {
+    const harness = new Harness();
+    const { uid } = harness.createWidget().metadata;
+    const hiding = { key: 'another', uid: 'another', attempt: 0 };
+    harness.author = ({ object, log }) => {
+      log.info('looked', { ...hiding, found: 2 });
+      log.warn('slow', hiding);
+      return planFor(object);
+    };
+    await harness.deliver({ reason: 'retry', attempt: 3 });
+    const facts = { key: 'east/platform.example/Widget//a', uid, attempt: 3 };
+    assert.deepEqual(harness.lines.slice(0, 2), [
+      { level: 'info', message: 'looked', fields: { ...facts, found: 2 } },
+      { level: 'warn', message: 'slow', fields: facts },
+    ]);
   });
 
   it('changes nothing when the same message comes five times (B46)', async () => {
