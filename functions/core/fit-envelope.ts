@@ -1,5 +1,14 @@
 /** Making an envelope small enough to be sent, so that a message is never lost for what it remembers. */
-import { buildEnvelope, byteSize, ENVELOPE_MAX_BYTES, type EnvelopeData, escapeForSqs, type FailedAttempt } from '../../events/envelope.ts';
+import {
+  buildEnvelope,
+  byteSize,
+  ENVELOPE_MAX_BYTES,
+  type Envelope,
+  type EnvelopeData,
+  encodeEnvelope,
+  escapeForSqs,
+  type FailedAttempt,
+} from '../../events/envelope.ts';
 import { cutText } from './errors.ts';
 
 /** One way to say less; returns data that is no larger. */
@@ -10,7 +19,17 @@ const FRAME = { id: 'x'.repeat(64), now: new Date(0), traceparent: 'x'.repeat(12
 
 /** True if the data, in an envelope with any id and traceparent of the usual lengths, is within ENVELOPE_MAX_BYTES. */
 function fitsEnvelope(data: EnvelopeData): boolean {
-  return byteSize(escapeForSqs(JSON.stringify(buildEnvelope(data, FRAME)))) <= ENVELOPE_MAX_BYTES;
+  return isSmallEnough(buildEnvelope(data, FRAME));
+}
+
+function isSmallEnough(envelope: Envelope): boolean {
+  return byteSize(escapeForSqs(JSON.stringify(envelope))) <= ENVELOPE_MAX_BYTES;
+}
+
+/** The body of the envelope, with the attributes of a newer release where there is room for them. @throws RangeError as encodeEnvelope */
+export function encodeExtended(envelope: Envelope, extensions: Readonly<Record<string, unknown>>): string {
+  const extended = { ...extensions, ...envelope };
+  return encodeEnvelope(isSmallEnough(extended) ? extended : envelope);
 }
 
 /**

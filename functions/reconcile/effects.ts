@@ -1,10 +1,11 @@
 /** From a disposition to what is sent. Everything is sent first and acknowledged only once SQS has it. */
-import { buildEnvelope, type EnvelopeData, encodeEnvelope } from '../../events/envelope.ts';
+import { buildEnvelope, type EnvelopeData } from '../../events/envelope.ts';
 import type { Clock } from '../adapters/clock.ts';
 import type { OutgoingMessage, Queue } from '../adapters/queue-port.ts';
 import type { Log } from '../adapters/telemetry.ts';
 import { deadLetter, foreignLetter } from '../core/dead-letter.ts';
 import { type Disposition, wake } from '../core/disposition.ts';
+import { encodeExtended } from '../core/fit-envelope.ts';
 import { nextEnvelopeData, type RunFacts, wakeUpData } from '../core/next-envelope.ts';
 import { queueNameOf } from '../core/settings.ts';
 import { untilAborted } from './abort.ts';
@@ -45,7 +46,7 @@ export function effectOfRun({ run, report, disposition }: Decided, dependencies:
   const { lane, redelivered } = run;
   const facts: RunFacts = { now, lane, wrote, redelivered, isPositionLost, ...(seen === undefined ? {} : { seen }) };
   const bodyOf = (data: EnvelopeData): string =>
-    encodeEnvelope(buildEnvelope(data, { id: clock.uuid(), now, traceparent: run.traceparent }));
+    encodeExtended(buildEnvelope(data, { id: clock.uuid(), now, traceparent: run.traceparent }), run.extensions);
   const wakeUps = lostWakeUps({ run, report }, now).map((notBefore) => {
     const { delaySeconds } = wake(notBefore, 1, now);
     return sendTo(queueUrls.live, bodyOf(wakeUpData(run.data, report.outcome, notBefore, facts)), delaySeconds, run.key.cluster);

@@ -21,6 +21,8 @@ export interface ObjectRun {
   /** At least one record was received more than once: a run that died may have written more than the envelopes know. */
   readonly redelivered: boolean;
   readonly traceparent: string | undefined;
+  /** Attributes of the envelopes that this release does not know, the newest of each. */
+  readonly extensions: Readonly<Record<string, unknown>>;
 }
 
 /**
@@ -91,6 +93,7 @@ function foldGroup(records: readonly WorkRecord[]): ObjectRun {
     lane: records.some((record) => record.receipt.lane === 'live') ? 'live' : 'bulk',
     redelivered,
     traceparent: oldestFirst.findLast((envelope) => envelope.traceparent !== undefined)?.traceparent,
+    extensions: Object.assign({}, ...oldestFirst.map(extensionsOf)),
   };
 }
 
@@ -102,6 +105,11 @@ function ofNewestGeneration(all: readonly EnvelopeData[], newest: EnvelopeData):
   const same = all.filter(({ uid = newest.uid }) => newest.uid === undefined || uid === newest.uid);
   const latest = Math.max(...same.map(({ generation = 0 }) => generation));
   return same.filter(({ generation = latest }) => generation === latest);
+}
+
+function extensionsOf({ specversion: _v, id: _id, type: _type, source: _source, subject: _subject, ...rest }: Envelope): object {
+  const { time: _time, traceparent: _trace, data: _data, ...extensions } = rest;
+  return extensions;
 }
 
 /** Fields that belong together and must come from one record, or would make up an object or a history that never was. */
