@@ -134,6 +134,28 @@ describe('taking the finalizer off', () => {
     assert.equal(harness.condition('Stalled')?.['status'], 'True');
   });
 
+  it('that is refused after one more read shows nothing on an object whose conditions are one value in its CRD', async () => {
+    let tries = 0;
+    const harness = await meeting(
+      [FINALIZER],
+      (at) => {
+        tries += 1;
+        if (tries === 2) throw new TerminalError('invalid', 'no');
+        at.label('theirs');
+      },
+      2,
+    );
+    const conditions = [{ type: 'Synced', status: 'True', reason: 'Ok', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' }];
+    const theirs = { manager: 'other', operation: 'Update', subresource: 'status', fieldsV1: { 'f:status': { 'f:conditions': {} } } };
+    harness.east.edit(widgets, { name: 'a' }, (draft) => {
+      draft['status'] = { conditions };
+      draft['metadata'] = { ...(draft['metadata'] as object), managedFields: [theirs] };
+    });
+    const line = await harness.deliver({ reason: 'deleting' });
+    assert.deepEqual([line['disposition'], line['rereadCount']], ['dead-letter', 1]);
+    assert.deepEqual(harness.status()['conditions'], conditions);
+  });
+
   it('leaves the watcher’s own `deleted` for a finalizer that somebody took off by hand', async () => {
     const harness = new OutsideHarness();
     harness.createWidget();
