@@ -1,4 +1,5 @@
 /** `dogwatch reconcile`: runs one object, or all of a kind, although nothing about them changed. */
+import { isDnsLabel } from '../../events/resource.ts';
 import { systemClock } from '../adapters/clock.ts';
 import { type Environment, readSetting } from '../core/config.ts';
 import { ConfigError } from '../core/errors.ts';
@@ -36,6 +37,9 @@ export async function reconcile(env: Environment, words: string | undefined, opt
   const { resource } = reconciler;
   if (resource.scope === 'Cluster' && options.namespace !== undefined)
     throw new ConfigError('usage', `a ${resource.kind} is in no namespace; leave out --namespace`);
+  // Of an empty one (a shell variable that is not set) the list would be empty, and all would seem well.
+  if (options.namespace !== undefined && !isDnsLabel(options.namespace))
+    throw new ConfigError('usage', `${JSON.stringify(options.namespace)} is no name of a namespace`);
   const queueUrl = readSetting(env, 'bulkQueueUrl');
   const entry = findCluster(env, options.cluster);
   const { createQueue } = await import('../adapters/sqs.ts');

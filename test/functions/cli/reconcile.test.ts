@@ -51,6 +51,8 @@ describe('reconcile', () => {
     ],
     ['a kind that is far from all', undefined, { kind: 'deployments' }, {}, /no reconciler is for a kind "deployments"; there are: /],
     ['a namespace of what is in none', 'tenant/a', { namespace: 'x' }, {}, /a Tenant is in no namespace; leave out --namespace/],
+    ['a namespace without a name', undefined, { kind: 'queueclaim', namespace: '' }, {}, /"" is no name of a namespace/],
+    ['a namespace that is a selector', undefined, { kind: 'queueclaim', namespace: 'a,b' }, {}, /"a,b" is no name of a namespace/],
     ['a cluster that is not there', 'tenant/a', { cluster: 'north' }, {}, /no cluster is named north; there are: east/],
     [
       'no cluster of several',
