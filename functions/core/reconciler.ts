@@ -10,7 +10,6 @@ import type { ObjectMetadata } from '../../events/observed-object.ts';
 import { groupKind, type ObjectAddress, type ResourceKey, type ResourceType } from '../../events/resource.ts';
 import type { DescribedObject, DescribedResource } from './described-resource.ts';
 import { ConfigError } from './errors.ts';
-
 import type { OwnedKind } from './owned-kind.ts';
 import type { ResourceDefinition } from './resource-definition.ts';
 import { checkRetry, type RetryDeclaration } from './retry-declaration.ts';
@@ -176,8 +175,8 @@ const KNOWN_FIELDS = new Set(['resource', 'revision', 'owns', 'grants', 'watch',
 /**
  * A reconciler ready to be listed in `functions/reconcilers/index.ts`.
  *
- * @throws ConfigError for an unknown field, a revision that is no integer of 1 or more, a kind owned twice, a retry out of its bounds, a finalizer without
- *   `finalize` or the other way round, one that is no `domain/name`, or a selector or predicate that cannot be
+ * @throws ConfigError for an unknown field, a revision that is no integer of 1 or more, a kind owned twice, a retry out of its
+ *   bounds, a finalizer without `finalize` or the other way round, one that is no `domain/name`, or a selector or predicate that cannot be
  */
 export function defineReconciler<Spec, Status>(declaration: ReconcilerDeclaration<Spec, Status>): OfOurs<Spec, Status>;
 export function defineReconciler<Spec>(declaration: DescribedReconcilerDeclaration<Spec>): Reconciler<Spec, never>;

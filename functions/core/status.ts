@@ -2,8 +2,8 @@
  * The status of an object of ours: which part of it is ours, and what the next apply says.
  *
  * An apply owns what it says and removes what it owned and no longer says, so each body is our whole part: the author's
- * fields, `observedGeneration`, `observedRevision`, `childrenDigest`, `nextReconcileTime`, and the conditions that we write. Conditions of other managers live
- * in the same list and never enter our body. Merging the same result twice gives the same body, which the API server does
+ * fields, `observedGeneration`, `observedRevision`, `childrenDigest`, `nextReconcileTime`, and the conditions that we write.
+ * Conditions of other managers live in the same list and never enter our body. Merging the same result twice gives the same body, which the API server does
  * not store again: no status loop.
  */
 import { type Condition, type ConditionStamp, conditionsIn, READY, STALLED, sortConditions, stampCondition } from './conditions.ts';

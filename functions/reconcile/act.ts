@@ -2,7 +2,6 @@
  * Step 4 of a run: the children become what the Plan says. Where nothing but the spec can have changed since the last
  * confirmed run, they are applied directly; otherwise the cluster is asked first what is there.
  */
-
 import { OWNER_LABEL } from '../../events/labels.ts';
 import { groupKind, type ObjectAddress } from '../../events/resource.ts';
 import { ConflictError, TerminalError, TransientError } from '../core/errors.ts';

@@ -1,5 +1,4 @@
 /** The message that outlives an object: it is sent before the finalizer comes off, so no watcher is needed for it. */
-
 import { buildEnvelope, type EnvelopeData, encodeEnvelope, REASONS } from '../../events/envelope.ts';
 import { TransientError } from '../core/errors.ts';
 import { lateRunsOverSeconds } from '../core/late-runs.ts';
