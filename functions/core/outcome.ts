@@ -203,10 +203,11 @@ function asOurs(error: unknown): DogwatchError | undefined {
 
 function failureOfOurs(error: DogwatchError): Failure {
   const { httpStatus, httpReason, retryAfterSeconds: _shownApart, ...facts } = error.facts;
-  const listed = Object.entries(facts).map(([name, value]) => `${name}: ${value}`);
+  const listed = Object.entries(facts).map(([name, value]) => `${name}: ${String(value)}`);
   const retryAfterSeconds = error instanceof TransientError ? error.retryAfterSeconds : undefined;
   return {
-    code: error.code,
+    // An author who writes no types may throw any: a code that is no text would make the next message unreadable.
+    code: String(error.code),
     errorClass: error.name,
     message: cutText(listed.length === 0 ? error.message : `${error.message} (${listed.join(', ')})`, FAILURE_MESSAGE_MAX),
     ...(typeof httpStatus === 'number' ? { httpStatus } : {}),

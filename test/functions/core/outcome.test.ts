@@ -155,6 +155,11 @@ describe('failureOf', () => {
     }
   });
 
+  it('takes a code and facts of ours that are no text', () => {
+    const thrown = new TransientError(5 as unknown as string, 'busy', { facts: { why: Symbol('x') as unknown as string } });
+    assert.deepEqual(failureOf(thrown), { code: '5', errorClass: 'TransientError', message: 'busy (why: Symbol(x))' });
+  });
+
   it('never throws and stays within its limits, whatever is thrown', () => {
     const anything = fc.oneof(
       fc.anything(),
