@@ -1,7 +1,6 @@
 /** Many settled Tenants in a real API server, and changes to them. */
-
 import { crdYaml } from '../../functions/cli/crds.ts';
-import { tenant } from '../../functions/reconcilers/tenant.ts';
+import { reconcilers } from '../../functions/reconcilers/index.ts';
 import type { ControlPlane } from '../../infra/local/control-plane/control-plane.ts';
 import { type Api, connectApi, until } from '../real/api.ts';
 import { TENANTS } from '../real/tenants.ts';
@@ -10,10 +9,11 @@ import { nameOf, tenantBody, tenantStatus } from './tenant-texts.ts';
 /** Writers at once; more of them only queue in an API server on two cores. */
 const WRITERS = 16;
 
-/** Installs the CRD and creates Tenants 0 to `count` - 1 with the status of a run that succeeded. */
+/** Installs the CRDs of all kinds of the project and creates Tenants 0 to `count` - 1 with the status of a run that succeeded. */
 export async function createTenants(plane: ControlPlane, count: number): Promise<void> {
-  const applied = await plane.kubectl(['apply', '--server-side', '-f', '-'], { input: crdYaml(tenant.resource) });
-  if (applied.code !== 0) throw new Error(`the CRD was not applied: ${applied.stderr}`);
+  const crds = reconcilers.map(({ resource }) => resource).filter((resource) => !resource.isDescribed);
+  const applied = await plane.kubectl(['apply', '--server-side', '-f', '-'], { input: crds.map(crdYaml).join('---\n') });
+  if (applied.code !== 0) throw new Error(`the CRDs were not applied: ${applied.stderr}`);
   await withApis(plane, async (apis) => {
     const [first] = apis;
     if (first === undefined) return;
