@@ -39,12 +39,11 @@ export async function reconcileOne(manual: Manual, at: ObjectAddress): Promise<E
 
 /** Why the run will not do what one would expect, if that can be seen from here. */
 function noteOn(object: KubernetesObject, reconciler: Reconciler): string | undefined {
-  const { annotations = {}, deletionTimestamp, finalizers = [] } = object.metadata;
+  const { annotations = {}, deletionTimestamp } = object.metadata;
   if (Object.hasOwn(annotations, PAUSED_ANNOTATION))
     return `it is paused: nothing is done until the annotation ${PAUSED_ANNOTATION} is taken off`;
-  if (deletionTimestamp !== undefined) {
-    const isOurs = reconciler.finalization !== undefined && finalizers.includes(reconciler.finalization.name);
-    return isOurs ? 'it is being deleted: the run finalizes it' : 'it is being deleted: nothing is done';
-  }
+  // What must run is finalized once more where our finalizer is off, and others hold the object.
+  if (deletionTimestamp !== undefined)
+    return `it is being deleted: ${reconciler.finalization === undefined ? 'nothing is done' : 'the run finalizes it'}`;
   return reconciler.watch.selects(object) ? undefined : 'its reconciler does not select it: nothing is done';
 }

@@ -51,6 +51,12 @@ describe('reconcile KIND/NAME', () => {
       { finalizer: 'platform.example/x' },
       /being deleted: the run finalizes it/,
     ],
+    [
+      'one that others hold after it was finalized',
+      { finalizers: ['other/x'], deletionTimestamp: '2026-01-01T00:00:00Z' },
+      { finalizer: 'platform.example/x' },
+      /being deleted: the run finalizes it/,
+    ],
     ['one outside the selection', {}, { watch: ONLY_WITH_TIER }, /does not select it/],
     ['one within the selection', { labels: { tier: 'gold' } }, { watch: ONLY_WITH_TIER }, undefined],
   ];
