@@ -71,7 +71,7 @@ describe('the finalizer of a living object', () => {
       const harness = created();
       prepare(harness);
       assert.equal((await harness.deliver({ reason: 'sweep' }))['branch'], branch);
-      assert.deepEqual(harness.takeRequests(), ['get Widget']);
+      assert.deepEqual(new Set(harness.takeRequests()), new Set(['get Widget']));
     }
   });
 
@@ -208,6 +208,19 @@ describe('the finalizer of an object that moves meanwhile', () => {
       assert.equal((await harness.redeliver())['branch'], 'reconciled');
       assert.deepEqual(harness.finalizers(), [FINALIZER]);
     }
+  });
+});
+
+describe('the failure of a finalizer after one more read', () => {
+  it('shows on the object as it is then', async () => {
+    let tries = 0;
+    const harness = meeting((at) => {
+      tries += 1;
+      if (tries === 2) throw new TransientError('forbidden', 'no');
+      at.label('theirs');
+    }, 2);
+    assert.equal((await harness.deliver({ reason: 'created' }))['branch'], 'denied');
+    assert.equal(harness.condition('Ready')?.['reason'], 'Forbidden');
   });
 });
 
