@@ -76,7 +76,7 @@ function compare(type: FieldType, before: unknown, after: unknown, path: Path, r
 }
 
 /** True if both are narrowed to the same of the three shapes. */
-export const isSameShape = (a: FieldType, b: FieldType): boolean =>
+const isSameShape = (a: FieldType, b: FieldType): boolean =>
   (a.map === undefined) === (b.map === undefined) &&
   (a.list === undefined) === (b.list === undefined) &&
   (a.scalar === undefined) === (b.scalar === undefined);
