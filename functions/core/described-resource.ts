@@ -1,6 +1,7 @@
 /**
  * A kind that somebody else owns (a built-in one, or another controller's) as the source of a reconciler. It is described, never
- * generated: no CustomResourceDefinition is made of it, and nothing is ever written to its objects, not even a status.
+ * generated: no CustomResourceDefinition is made of it, and nothing is ever written to its objects, not even a status; save for the
+ * finalizer where its reconciler declares one.
  */
 import * as z from 'zod';
 import { isDnsLabel, isDnsSubdomain, type ResourceType } from '../../events/resource.ts';
