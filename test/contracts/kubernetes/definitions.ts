@@ -76,7 +76,8 @@ export function definitions(): Definition[] {
     definition('Widget', { keys: KEYED }),
     definition('Plain', { keys: KEYED, hasStatus: false }),
     definition('Atomic', {}),
-    // Its definition is changed and deleted.
+    // Their definitions are changed and deleted.
     definition('Quiet', { keys: KEYED }),
+    definition('Brief', { keys: KEYED }),
   ];
 }

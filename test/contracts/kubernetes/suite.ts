@@ -1,20 +1,28 @@
 /** The contract that the embedded API server and the real one keep alike. */
 import { after, before, describe, it } from 'node:test';
 import type { ContractCase } from './case.ts';
+import { discoveryCases } from './discovery-cases.ts';
 import { formCases } from './form-cases.ts';
 import { generationCases } from './generation-cases.ts';
 import { Lab } from './lab.ts';
+import { ownershipCases } from './ownership-cases.ts';
 import { readingCases } from './reading-cases.ts';
+import { refusalCases } from './refusal-cases.ts';
+import { statusApplyCases } from './status-apply-cases.ts';
 import { tableCases } from './table-cases.ts';
 import { watchCases } from './watch-cases.ts';
 import type { WireServer } from './wire.ts';
 
 const SECTIONS: readonly (readonly [title: string, cases: readonly ContractCase[]])[] = [
+  ['discovery and definitions', discoveryCases],
   ['generation and resourceVersion', generationCases],
   ['forms of an answer', formCases],
   ['reads', readingCases],
   ['tables', tableCases],
   ['watches', watchCases],
+  ['apply on status', statusApplyCases],
+  ['refusals', refusalCases],
+  ['finalizers, owners and namespaces', ownershipCases],
 ];
 
 export interface ContractServer extends WireServer {
@@ -35,7 +43,8 @@ export function describeApiServer(name: string, start: () => Promise<ContractSer
       await server?.stop();
     });
     for (const [title, cases] of SECTIONS) {
-      describe(title, () => {
+      // Each case has names of its own, and most of the time of a watch is waiting.
+      describe(title, { concurrency: 8 }, () => {
         for (const each of cases) it(each.name, () => each.run(lab));
       });
     }

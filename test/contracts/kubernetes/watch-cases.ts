@@ -7,7 +7,7 @@ import type { WatchEvent } from './wire.ts';
 
 const MARKER = { 'k8s.io/initial-events-end': 'true' };
 const types = (events: readonly WatchEvent[]): string[] => events.map(({ type }) => type);
-const quietDefinition = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/quiets.wire.example';
+const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
 /** Objects that nothing else touches, and the selector for them. */
 async function chosen(lab: Lab, count: number): Promise<{ readonly selector: string; readonly names: readonly string[] }> {
@@ -108,25 +108,20 @@ const contents: readonly ContractCase[] = [
   },
   ...(
     [
-      [
-        'a label',
-        { labels: { pick: 'me' } },
-        { metadata: { labels: { pick: null } } },
-        { metadata: { labels: { pick: 'me' } } },
-        'labelSelector=pick%3Dme',
-      ],
-      ['a field', { labels: {} }, { spec: { tier: 'other' } }, { spec: { tier: 'mine' } }, 'fieldSelector=spec.tier%3Dmine'],
+      ['a label', (pick: string | null) => ({ metadata: { labels: { pick } } }), 'labelSelector=pick'],
+      ['a field', (tier: string | null) => ({ spec: { tier } }), 'fieldSelector=spec.tier'],
     ] as const
   ).map(
-    ([what, metadata, leave, comeBack, selector]): ContractCase => ({
+    ([what, fields, selector]): ContractCase => ({
       name: `an object that leaves a selector by ${what} is DELETED as it was, at the new version; ADDED when it comes back`,
       async run(lab) {
-        const object = await lab.create('widgets', { spec: { tier: 'mine' } }, metadata);
-        const { name, resourceVersion } = object.metadata;
-        const left = assertDone(await lab.merge('widgets', name, { ...leave })).metadata;
-        await lab.merge('widgets', name, { ...comeBack });
+        const mine = lab.name('mine');
+        const { name } = (await lab.create('widgets')).metadata;
+        const object = assertDone(await lab.merge('widgets', name, fields(mine)));
+        const left = assertDone(await lab.merge('widgets', name, fields('others'))).metadata;
+        await lab.merge('widgets', name, fields(mine));
         await lab.send('DELETE', lab.path('widgets', name));
-        const events = await lab.events('widgets', resourceVersion, 3, `&${selector}`);
+        const events = await lab.events('widgets', object.metadata.resourceVersion, 3, `&${selector}%3D${mine}`);
         assert.deepEqual(types(events), ['DELETED', 'ADDED', 'DELETED']);
         assert.deepEqual(events[0]?.object, { ...object, metadata: { ...object.metadata, resourceVersion: left.resourceVersion } });
       },
@@ -171,16 +166,16 @@ const contents: readonly ContractCase[] = [
   {
     name: 'a quiet watch is told by bookmarks how far the server is, shortly before it ends',
     async run(lab) {
-      const resourceVersion = await lab.position('quiets');
+      const resourceVersion = await lab.position('atomics');
       await lab.create('widgets');
-      const watching = lab.whole('quiets', `&resourceVersion=${resourceVersion}&timeoutSeconds=4&allowWatchBookmarks=true`);
+      const watching = lab.whole('atomics', `&resourceVersion=${resourceVersion}&timeoutSeconds=4&allowWatchBookmarks=true`);
       await lab.create('widgets');
-      const newer = await lab.position('quiets');
+      const newer = await lab.position('atomics');
       const { events, ended } = await watching;
       assert.equal(ended, 'server');
       assert.ok(events.length > 0);
       for (const { type, object } of events) {
-        assert.deepEqual([type, object.kind, Object.keys(object.metadata)], ['BOOKMARK', 'Quiet', ['resourceVersion']]);
+        assert.deepEqual([type, object.kind, Object.keys(object.metadata)], ['BOOKMARK', 'Atomic', ['resourceVersion']]);
         assert.ok(BigInt(object.metadata.resourceVersion) >= BigInt(newer));
       }
     },
@@ -192,7 +187,7 @@ const ends: readonly ContractCase[] = [
     name: 'timeoutSeconds ends it cleanly',
     async run(lab) {
       const begin = Date.now();
-      const { events, ended } = await lab.whole('quiets', `&resourceVersion=${await lab.position('quiets')}&timeoutSeconds=1`);
+      const { events, ended } = await lab.whole('atomics', `&resourceVersion=${await lab.position('atomics')}&timeoutSeconds=1`);
       assert.deepEqual([events, ended], [[], 'server']);
       assert.ok(Date.now() - begin >= 900 && Date.now() - begin < 5000);
     },
@@ -208,7 +203,12 @@ const ends: readonly ContractCase[] = [
       };
       const columns = [{ name: 'Size', type: 'integer', jsonPath: '.spec.size' }];
       const versions = definition.spec.versions.map((version) => ({ ...version, additionalPrinterColumns: columns }));
-      assertDone(await lab.send('PATCH', quietDefinition, { body: { spec: { versions } }, type: 'application/merge-patch+json' }));
+      assertDone(
+        await lab.send('PATCH', `${DEFINITIONS}/quiets.wire.example`, {
+          body: { spec: { versions } },
+          type: 'application/merge-patch+json',
+        }),
+      );
       assert.equal((await watching).ended, 'server');
       await lab.served('quiets');
       await eventually('the new columns', async () => {
@@ -222,18 +222,16 @@ const ends: readonly ContractCase[] = [
   {
     name: 'a deleted definition: DELETED for every object, a clean end, then the kind is not served',
     async run(lab) {
-      for (const { metadata } of (await lab.send('GET', lab.path('quiets'))).body.items)
-        await lab.send('DELETE', lab.path('quiets', metadata.name));
-      const resourceVersion = await lab.position('quiets');
-      const names = [(await lab.create('quiets')).metadata.name, (await lab.create('quiets')).metadata.name];
-      const watching = lab.wire.watch(`${lab.path('quiets')}?watch=true&resourceVersion=${resourceVersion}`);
-      assertDone(await lab.send('DELETE', quietDefinition));
+      const resourceVersion = await lab.position('briefs');
+      const names = [(await lab.create('briefs')).metadata.name, (await lab.create('briefs')).metadata.name];
+      const watching = lab.wire.watch(`${lab.path('briefs')}?watch=true&resourceVersion=${resourceVersion}`);
+      assertDone(await lab.send('DELETE', `${DEFINITIONS}/briefs.wire.example`));
       const { events, ended } = await watching;
       assert.equal(ended, 'server');
       const deleted = events.filter(({ type }) => type === 'DELETED').map(({ object }) => object.metadata.name);
       assert.deepEqual(deleted.sort(), names.sort());
-      await eventually('the kind not served', async () => (await lab.send('GET', lab.path('quiets'))).status === 404);
-      const { headers, text } = await lab.send('GET', lab.path('quiets'));
+      await eventually('the kind not served', async () => (await lab.send('GET', lab.path('briefs'))).status === 404);
+      const { headers, text } = await lab.send('GET', lab.path('briefs'));
       assert.deepEqual([headers['content-type'], text], ['text/plain; charset=utf-8', '404 page not found\n']);
     },
   },

@@ -1,0 +1,152 @@
+/** What a server says that it serves, and definitions that it refuses. */
+import assert from 'node:assert/strict';
+import type { ContractCase } from './case.ts';
+import { definitions } from './definitions.ts';
+import { assertDone, assertRefused, type Lab } from './lab.ts';
+import type { Body } from './wire.ts';
+
+const CRDS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+const AGGREGATED = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
+const VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
+
+const byName = (resources: readonly Body[], name: string): Body => resources.find((resource) => resource.name === name);
+
+interface Mistake {
+  readonly name: string;
+  change(definition: Body): void;
+  readonly causes: readonly string[];
+}
+
+const MISTAKES: readonly Mistake[] = [
+  {
+    name: 'a name that is not plural.group',
+    change: (definition) => (definition.metadata.name = 'others.wire.example'),
+    causes: ['FieldValueInvalid metadata.name'],
+  },
+  {
+    name: 'no version that is stored',
+    change: (definition) => (definition.spec.versions[0].storage = false),
+    causes: ['FieldValueInvalid spec.versions', 'FieldValueInvalid status.storedVersions'],
+  },
+  {
+    name: 'a version without schema',
+    change: (definition) => delete definition.spec.versions[0].schema,
+    causes: ['FieldValueRequired spec.versions[0].schema.openAPIV3Schema'],
+  },
+];
+
+/** The definition of a kind that nobody else has. */
+async function definitionOf(lab: Lab, change: (definition: Body) => void): Promise<Body> {
+  const definition = structuredClone(definitions()[0]) as Body;
+  const plural = `${lab.name('made').replace(/-/g, '')}s`;
+  Object.assign(definition.spec.names, {
+    plural,
+    singular: plural.slice(0, -1),
+    kind: `Made${plural.replace(/\D/g, '')}`,
+    listKind: undefined,
+  });
+  definition.metadata.name = `${plural}.wire.example`;
+  change(definition);
+  return definition;
+}
+
+export const discoveryCases: readonly ContractCase[] = [
+  {
+    name: 'a version lists its resources, with those of status',
+    async run(lab) {
+      const body = assertDone(await lab.send('GET', '/apis/wire.example/v1'));
+      assert.deepEqual([body.kind, body.groupVersion], ['APIResourceList', 'wire.example/v1']);
+      const { namespaced, kind, singularName, verbs } = byName(body.resources, 'widgets');
+      assert.deepEqual([namespaced, kind, singularName, verbs.toSorted()], [true, 'Widget', 'widget', VERBS]);
+      assert.equal(byName(body.resources, 'widgets/status').kind, 'Widget');
+      assert.equal(byName(body.resources, 'plains/status'), undefined);
+    },
+  },
+  {
+    name: 'the core group lists its resources',
+    async run(lab) {
+      const { resources } = assertDone(await lab.send('GET', '/api/v1'));
+      const listed = ['namespaces', 'configmaps', 'secrets', 'serviceaccounts', 'resourcequotas', 'events'].map((name) =>
+        byName(resources, name),
+      );
+      assert.deepEqual(
+        listed.map(({ namespaced, shortNames }) => [namespaced, shortNames]),
+        [
+          [false, ['ns']],
+          [true, ['cm']],
+          [true, undefined],
+          [true, ['sa']],
+          [true, ['quota']],
+          [true, ['ev']],
+        ],
+      );
+    },
+  },
+  {
+    name: 'groups are listed, and each for itself',
+    async run(lab) {
+      const { groups } = assertDone(await lab.send('GET', '/apis'));
+      const ours = groups.find(({ name }: { name: string }) => name === 'wire.example');
+      assert.deepEqual(ours.preferredVersion, { groupVersion: 'wire.example/v1', version: 'v1' });
+      const one = assertDone(await lab.send('GET', '/apis/wire.example'));
+      assert.deepEqual([one.kind, one.name, one.versions], ['APIGroup', 'wire.example', ours.versions]);
+      assert.deepEqual(assertDone(await lab.send('GET', '/api')).versions, ['v1']);
+    },
+  },
+  {
+    name: 'all is told at once to a client that takes the aggregated form',
+    async run(lab) {
+      const { body, headers } = await lab.send('GET', '/apis', { accept: `${AGGREGATED},application/json` });
+      assert.match(String(headers['content-type']), /as=APIGroupDiscoveryList/);
+      assert.equal(body.kind, 'APIGroupDiscoveryList');
+      const group = body.items.find(({ metadata }: Body) => metadata.name === 'wire.example');
+      const [version] = group.versions;
+      const widgets = version.resources.find(({ resource }: Body) => resource === 'widgets');
+      assert.deepEqual(
+        [version.version, version.freshness, widgets.scope, widgets.singularResource],
+        ['v1', 'Current', 'Namespaced', 'widget'],
+      );
+      assert.deepEqual(widgets.responseKind, { group: 'wire.example', version: 'v1', kind: 'Widget' });
+      assert.deepEqual(widgets.subresources[0].subresource, 'status');
+    },
+  },
+  {
+    name: 'a definition is established, with its names accepted, and its kind served at once after',
+    async run(lab) {
+      const { status, spec } = assertDone(await lab.send('GET', `${CRDS}/widgets.wire.example`));
+      const conditions = Object.fromEntries(status.conditions.map(({ type, status: is }: Body) => [type, is]));
+      assert.deepEqual([conditions.Established, conditions.NamesAccepted], ['True', 'True']);
+      assert.deepEqual([status.acceptedNames.kind, status.acceptedNames.listKind, status.storedVersions], ['Widget', 'WidgetList', ['v1']]);
+      assert.deepEqual([spec.names.listKind, spec.conversion.strategy], ['WidgetList', 'None']);
+    },
+  },
+  ...MISTAKES.map(
+    ({ name, change, causes }): ContractCase => ({
+      name: `a definition with ${name} is invalid`,
+      async run(lab) {
+        const body = await definitionOf(lab, change);
+        const answer = await lab.send('POST', CRDS, { body });
+        assertRefused(answer, { status: 422, reason: 'Invalid' });
+        const told = answer.body.details.causes.map(({ reason, field }: Body) => `${reason} ${field}`);
+        assert.ok(told.includes(causes[0]), answer.text);
+      },
+    }),
+  ),
+  {
+    name: 'two versions of a kind are one storage, and each answers with its own apiVersion',
+    async run(lab) {
+      const definition = await definitionOf(lab, (made) => {
+        made.spec.versions.push({ ...made.spec.versions[0], name: 'v2', storage: false });
+      });
+      const { plural, kind } = definition.spec.names;
+      assertDone(await lab.send('POST', CRDS, { body: definition }), 201);
+      await lab.served(plural);
+      const [one, two] = ['v1', 'v2'].map((version) => `/apis/wire.example/${version}/namespaces/wire/${plural}`);
+      const body = { apiVersion: 'wire.example/v1', kind, metadata: { name: 'a' }, spec: { size: 1 } };
+      const made = assertDone(await lab.send('POST', String(one), { body }), 201);
+      const seen = assertDone(await lab.send('GET', `${two}/a`));
+      assert.deepEqual([seen.apiVersion, seen.metadata.uid, seen.spec], ['wire.example/v2', made.metadata.uid, made.spec]);
+      assert.equal(assertDone(await lab.send('GET', String(two))).items[0].apiVersion, 'wire.example/v2');
+    },
+  },
+];

@@ -1,0 +1,290 @@
+/** Finalizers, children and their owners, namespaces that go. */
+import assert from 'node:assert/strict';
+import type { ContractCase } from './case.ts';
+import { assertDone, assertRefused, eventually, type Lab } from './lab.ts';
+import type { Body } from './wire.ts';
+
+const OTHER_UID = '00000000-0000-4000-8000-00000000dead';
+const MINE = 'wire.example/mine';
+const THEIRS = 'wire.example/theirs';
+const UNTOLD = { status: 422, reason: 'Invalid', details: {}, message: /^the server rejected our request due to an error in our request$/ };
+// The real server checks metadata twice, and tells twice.
+const UID = 'FieldValueInvalid metadata.uid';
+const ADDED = 'FieldValueForbidden metadata.finalizers';
+
+const finalizers: readonly ContractCase[] = [
+  {
+    name: 'a JSON patch removes a finalizer that it tests for',
+    async run(lab) {
+      const { name, uid } = (await lab.create('widgets', {}, { finalizers: [MINE, THEIRS] })).metadata;
+      const patch = [
+        { op: 'test', path: '/metadata/uid', value: uid },
+        { op: 'test', path: '/metadata/finalizers/0', value: MINE },
+        { op: 'remove', path: '/metadata/finalizers/0' },
+      ];
+      assert.deepEqual(assertDone(await lab.json('widgets', name, patch)).metadata.finalizers, [THEIRS]);
+    },
+  },
+  ...(
+    [
+      ['a test that fails', [{ op: 'test', path: '/metadata/finalizers/0', value: THEIRS }]],
+      ['an index that is not there', [{ op: 'remove', path: '/metadata/finalizers/7' }]],
+      ['a list that is not there', [{ op: 'add', path: '/metadata/none/-', value: MINE }]],
+      ['a test of another uid', [{ op: 'test', path: '/metadata/uid', value: OTHER_UID }]],
+    ] as const
+  ).map(
+    ([what, patch]): ContractCase => ({
+      name: `a JSON patch with ${what} is invalid, and does not say why`,
+      async run(lab) {
+        const { name } = (await lab.create('widgets', {}, { finalizers: [MINE] })).metadata;
+        assertRefused(await lab.json('widgets', name, patch), UNTOLD);
+      },
+    }),
+  ),
+  {
+    name: 'a JSON patch cannot add a finalizer where there is no list yet',
+    async run(lab) {
+      const { name } = (await lab.create('widgets')).metadata;
+      assertRefused(await lab.json('widgets', name, [{ op: 'add', path: '/metadata/finalizers/-', value: MINE }]), UNTOLD);
+    },
+  },
+  {
+    name: 'a merge patch with uid and version removes one; with an old version it is a conflict, with another uid invalid',
+    async run(lab) {
+      const { name, uid, resourceVersion } = (await lab.create('widgets', {}, { finalizers: [MINE, THEIRS] })).metadata;
+      const patch = (metadata: object) => lab.merge('widgets', name, { metadata: { finalizers: [THEIRS], ...metadata } });
+      assertRefused(await patch({ uid: OTHER_UID, resourceVersion }), {
+        status: 422,
+        reason: 'Invalid',
+        causes: [UID, UID],
+      });
+      assertRefused(await patch({ uid, resourceVersion: '1' }), { status: 409, reason: 'Conflict' });
+      assert.deepEqual(assertDone(await patch({ uid, resourceVersion })).metadata.finalizers, [THEIRS]);
+    },
+  },
+  {
+    name: 'none can be added to an object that is deleting: by merge patch, JSON patch or apply',
+    async run(lab) {
+      const { name } = (await lab.create('widgets', {}, { finalizers: [MINE] })).metadata;
+      await lab.send('DELETE', lab.path('widgets', name));
+      const refusal = {
+        status: 422,
+        reason: 'Invalid',
+        causes: [ADDED, ADDED],
+        message:
+          /no new finalizers can be added if the object is being deleted, found new finalizers \[\]string\{"wire\.example\/theirs"\}/,
+      };
+      assertRefused(await lab.merge('widgets', name, { metadata: { finalizers: [MINE, THEIRS] } }), refusal);
+      assertRefused(await lab.json('widgets', name, [{ op: 'add', path: '/metadata/finalizers/-', value: THEIRS }]), refusal);
+      assertRefused(await lab.apply('widgets', lab.object('widgets', name, {}, { finalizers: [THEIRS] })), refusal);
+    },
+  },
+  {
+    name: 'an apply removes only what its manager alone owns',
+    async run(lab) {
+      const { name } = (await lab.create('widgets', {}, { finalizers: [THEIRS] })).metadata;
+      await lab.apply('widgets', lab.object('widgets', name, {}, { finalizers: [MINE] }));
+      await lab.apply('widgets', lab.object('widgets', name, {}, { finalizers: [MINE, THEIRS] }));
+      const { metadata } = assertDone(await lab.apply('widgets', lab.object('widgets', name)));
+      assert.deepEqual(metadata.finalizers, [THEIRS]);
+    },
+  },
+  {
+    name: 'an apply that takes the last finalizer away deletes the object, and one after it creates another',
+    async run(lab) {
+      const body = lab.object('widgets', lab.name(), {}, { finalizers: [MINE] });
+      const { uid, name } = assertDone(await lab.apply('widgets', body), 201).metadata;
+      await lab.send('DELETE', lab.path('widgets', name));
+      assertDone(await lab.apply('widgets', lab.object('widgets', name)));
+      assert.equal((await lab.send('GET', lab.path('widgets', name))).status, 404);
+      assert.notEqual(assertDone(await lab.apply('widgets', lab.object('widgets', name)), 201).metadata.uid, uid);
+    },
+  },
+];
+
+const own = ({ metadata }: Body) =>
+  metadata.managedFields.find((entry: Body) => entry.manager === 'us' && entry.operation === 'Apply')?.fieldsV1;
+const quota = (lab: Lab, name: string, hard: object) => lab.object('resourcequotas', name, { spec: { hard } });
+
+const applies: readonly ContractCase[] = [
+  {
+    name: 'an apply with a uid creates nothing, writes to no other object, and to the right one it does',
+    async run(lab) {
+      const name = lab.name();
+      const body = (uid: string) => lab.object('configmaps', name, { data: { a: 'b' } }, { uid });
+      const details = { name, kind: 'configmaps' };
+      assertRefused(await lab.apply('configmaps', body(OTHER_UID)), {
+        status: 409,
+        reason: 'Conflict',
+        details,
+        message: /uid mismatch: the provided object specified uid/,
+      });
+      const { uid } = (await lab.create('configmaps', {}, { name })).metadata;
+      assertRefused(await lab.apply('configmaps', body(OTHER_UID)), {
+        status: 422,
+        reason: 'Invalid',
+        causes: [UID, UID],
+      });
+      assertDone(await lab.apply('configmaps', body(uid)));
+    },
+  },
+  {
+    name: 'an apply with a version alone creates what is absent',
+    async run(lab) {
+      const body = lab.object('configmaps', lab.name(), {}, { resourceVersion: '5' });
+      assertDone(await lab.apply('configmaps', body), 201);
+    },
+  },
+  {
+    name: 'what our entry of managedFields names stays the same under our own writes, a status, and an annotation of others',
+    async run(lab) {
+      const name = lab.name();
+      const whole = own(assertDone(await lab.apply('resourcequotas', quota(lab, name, { pods: '1', services: '2' })), 201));
+      assert.deepEqual(whole, { 'f:spec': { 'f:hard': { 'f:pods': {}, 'f:services': {} } } });
+      assert.deepEqual(own(assertDone(await lab.apply('resourcequotas', quota(lab, name, { pods: '5', services: '2' })))), whole);
+      assert.deepEqual(own(assertDone(await lab.merge('resourcequotas', name, { metadata: { annotations: { a: 'b' } } }))), whole);
+      assert.deepEqual(own(assertDone(await lab.merge('resourcequotas', name, { status: { hard: { pods: '5' } } }, 'status'))), whole);
+    },
+  },
+  {
+    name: 'it loses a field that others change or remove, however they do, and has it again with our next apply',
+    async run(lab) {
+      const name = lab.name();
+      const ours = quota(lab, name, { pods: '1', services: '2' });
+      const whole = own(assertDone(await lab.apply('resourcequotas', ours), 201));
+      const less = { 'f:spec': { 'f:hard': { 'f:pods': {} } } };
+      const steps = [
+        () => lab.merge('resourcequotas', name, { spec: { hard: { services: '9' } } }),
+        () => lab.merge('resourcequotas', name, { spec: { hard: { services: null } } }),
+        () => lab.apply('resourcequotas', quota(lab, name, { services: '7' }), { manager: 'them', force: true }),
+        async () => {
+          const body = await lab.read('resourcequotas', name);
+          body.spec.hard.services = '8';
+          return await lab.send('PUT', lab.path('resourcequotas', name), { body });
+        },
+      ];
+      for (const step of steps) {
+        assert.deepEqual(own(assertDone(await step())), less);
+        assert.deepEqual(own(assertDone(await lab.apply('resourcequotas', ours, { force: true }))), whole);
+      }
+    },
+  },
+  {
+    name: 'managedFields can be wiped, and our entry with them',
+    async run(lab) {
+      const name = lab.name();
+      assertDone(await lab.apply('resourcequotas', quota(lab, name, { pods: '1' })), 201);
+      const { metadata } = assertDone(await lab.merge('resourcequotas', name, { metadata: { managedFields: [{}] } }));
+      assert.ok(!(metadata.managedFields ?? []).some((entry: Body) => entry.manager === 'us'));
+    },
+  },
+  {
+    name: 'the data of a ConfigMap is owned key by key',
+    async run(lab) {
+      const name = lab.name();
+      assertDone(await lab.apply('configmaps', lab.object('configmaps', name, { data: { a: '1', b: '2' } })), 201);
+      await lab.merge('configmaps', name, { data: { c: 'theirs' } });
+      const { data } = assertDone(await lab.apply('configmaps', lab.object('configmaps', name, { data: { a: '1' } })));
+      assert.deepEqual(data, { a: '1', c: 'theirs' });
+    },
+  },
+];
+
+const owner = ({ apiVersion, kind, metadata }: Body, more: object = {}) => ({
+  apiVersion,
+  kind,
+  name: metadata.name,
+  uid: metadata.uid,
+  ...more,
+});
+const gone = (lab: Lab, plural: string, name: string) =>
+  eventually(`${plural} ${name} gone`, async () => (await lab.send('GET', lab.path(plural, name))).status === 404);
+
+const owners: readonly ContractCase[] = [
+  {
+    name: 'children go with their owner, and their children with them',
+    async run(lab) {
+      const parent = await lab.create('widgets');
+      const child = await lab.create('configmaps', {}, { ownerReferences: [owner(parent)] });
+      const grandchild = await lab.create('secrets', {}, { ownerReferences: [owner(child)] });
+      await lab.send('DELETE', lab.path('widgets', parent.metadata.name));
+      await gone(lab, 'configmaps', child.metadata.name);
+      await gone(lab, 'secrets', grandchild.metadata.name);
+    },
+  },
+  {
+    name: 'a child with another owner stays',
+    async run(lab) {
+      const [one, two] = [await lab.create('widgets'), await lab.create('widgets')];
+      const child = (await lab.create('configmaps', {}, { ownerReferences: [owner(one), owner(two)] })).metadata.name;
+      const doomed = (await lab.create('configmaps', {}, { ownerReferences: [owner(one)] })).metadata.name;
+      await lab.send('DELETE', lab.path('widgets', one.metadata.name));
+      await gone(lab, 'configmaps', doomed);
+      await lab.read('configmaps', child);
+    },
+  },
+  {
+    name: 'a child whose owner is another object of that name is collected',
+    async run(lab) {
+      const parent = await lab.create('widgets');
+      const stale = await lab.create('configmaps', {}, { ownerReferences: [{ ...owner(parent), uid: OTHER_UID }] });
+      await gone(lab, 'configmaps', stale.metadata.name);
+    },
+  },
+  {
+    name: 'orphaned children stay, and no longer name their owner',
+    async run(lab) {
+      const parent = await lab.create('widgets');
+      const child = (await lab.create('configmaps', {}, { ownerReferences: [owner(parent)] })).metadata.name;
+      await lab.send('DELETE', `${lab.path('widgets', parent.metadata.name)}?propagationPolicy=Orphan`);
+      await gone(lab, 'widgets', parent.metadata.name);
+      assert.equal((await lab.read('configmaps', child)).metadata.ownerReferences, undefined);
+    },
+  },
+  {
+    name: 'in a foreground deletion the owner waits for children that block it',
+    async run(lab) {
+      const parent = await lab.create('widgets');
+      const references = { ownerReferences: [owner(parent, { blockOwnerDeletion: true })], finalizers: [MINE] };
+      const child = (await lab.create('configmaps', {}, references)).metadata.name;
+      await lab.send('DELETE', `${lab.path('widgets', parent.metadata.name)}?propagationPolicy=Foreground`);
+      await eventually('the child deleting', async () => (await lab.read('configmaps', child)).metadata.deletionTimestamp !== undefined);
+      await lab.read('widgets', parent.metadata.name);
+      await lab.merge('configmaps', child, { metadata: { finalizers: null } });
+      await gone(lab, 'widgets', parent.metadata.name);
+    },
+  },
+  {
+    name: 'a namespace empties before it goes, takes nothing new meanwhile, and waits for finalizers',
+    async run(lab) {
+      const namespace = lab.name('ns');
+      const made = await lab.create('namespaces', {}, { name: namespace });
+      assert.deepEqual(
+        [made.spec, made.status, made.metadata.labels],
+        [{ finalizers: ['kubernetes'] }, { phase: 'Active' }, { 'kubernetes.io/metadata.name': namespace }],
+      );
+      const held = lab.object('widgets', 'held', {}, { finalizers: [MINE] });
+      assertDone(await lab.send('POST', lab.path('widgets', '', '', namespace), { body: held }), 201);
+      assertDone(await lab.send('POST', lab.path('configmaps', '', '', namespace), { body: lab.object('configmaps', 'free') }), 201);
+      const going = assertDone(await lab.send('DELETE', lab.path('namespaces', namespace)));
+      assert.deepEqual([going.kind, going.status.phase], ['Namespace', 'Terminating']);
+      const late = await lab.send('POST', lab.path('configmaps', '', '', namespace), { body: lab.object('configmaps', 'late') });
+      assertRefused(late, {
+        status: 403,
+        reason: 'Forbidden',
+        causes: ['NamespaceTerminating metadata.namespace'],
+        details: { name: 'late', kind: 'configmaps' },
+      });
+      await eventually(
+        'the content gone',
+        async () => (await lab.send('GET', lab.path('configmaps', 'free', '', namespace))).status === 404,
+      );
+      assert.equal((await lab.send('GET', lab.path('namespaces', namespace))).status, 200);
+      const path = lab.path('widgets', 'held', '', namespace);
+      assertDone(await lab.send('PATCH', path, { body: { metadata: { finalizers: null } }, type: 'application/merge-patch+json' }));
+      await eventually('the namespace gone', async () => (await lab.send('GET', lab.path('namespaces', namespace))).status === 404);
+    },
+  },
+];
+
+export const ownershipCases: readonly ContractCase[] = [...finalizers, ...applies, ...owners];
