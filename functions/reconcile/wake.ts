@@ -7,19 +7,19 @@ import type { ObjectRun } from './fold.ts';
 import { observedOf } from './observed.ts';
 import type { ObjectContext } from './run-context.ts';
 
-/** What the watcher sends again by itself for as long as it is not done. */
-const REPAIRS: ReadonlySet<Reason> = new Set<Reason>(['sweep', 'resync']);
+/** What comes beside the message of the deletion: repairs, for as long as it is not done, and children as they go. */
+const BESIDE_DELETION: ReadonlySet<Reason> = new Set<Reason>(['sweep', 'resync', 'child-changed', 'metadata-changed']);
 
 /**
  * What this run stores and sends for the next one, `seconds` from now; undefined where there is to be none. A kind that is not
- * ours stores nothing, so that each run sends for itself; save for repairs, each of which would begin one more chain.
+ * ours stores nothing, so that each run sends for itself; save for what comes beside a deletion, each of which would begin one more chain.
  */
 export function wakeOf({ run, reconciler, object, now }: ObjectContext, seconds: number | undefined): Wake | undefined {
   const { isDescribed } = reconciler.resource;
   const stored = isDescribed ? undefined : observedOf(object).nextReconcileTime;
   const wake = decideWake({ stored, seconds, now, redelivered: mayHaveRun(run) });
-  const isRepair = [...run.reasons].every((reason) => REPAIRS.has(reason));
-  return wake !== undefined && isDescribed && isRepair ? { ...wake, isSent: false } : wake;
+  const isBeside = [...run.reasons].every((reason) => BESIDE_DELETION.has(reason));
+  return wake !== undefined && isDescribed && isBeside ? { ...wake, isSent: false } : wake;
 }
 
 /** The outcome of a run that did what it had to and is to be followed by one at `at`, of the object with this metadata. */

@@ -100,14 +100,14 @@ for (const type of [configMaps, deployments]) {
       assert.equal(scene.seen.at(-1), undefined);
     });
 
-    it('is waited for by one chain of wake-ups, whatever the watcher sends again meanwhile', async () => {
+    it('is waited for by one chain of wake-ups, whatever the watcher sends meanwhile', async () => {
       const scene = new Scene(type);
       await scene.deliver({ reason: 'created' });
       scene.delete();
       scene.answer = { done: false, requeueAfterSeconds: 30 };
       await scene.deliver({ reason: 'deleting' });
-      for (const reason of ['sweep', 'resync'] as const) {
-        assert.equal((await scene.deliver({ reason, mustRun: reason === 'resync' }))['branch'], 'deleting');
+      for (const reason of ['sweep', 'resync', 'child-changed', 'metadata-changed'] as const) {
+        assert.equal((await scene.deliver({ reason, mustRun: reason !== 'sweep' }))['branch'], 'deleting');
       }
       assert.equal(scene.harness.queue.accepted.length, 1);
       scene.answer = { done: true };
