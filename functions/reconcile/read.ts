@@ -1,6 +1,7 @@
 /** Step 1 of a run: reading, not older than what is known, without ever waiting for a position that will not come. */
 import { TransientError } from '../core/errors.ts';
 import type { KubernetesObject } from '../core/reconciler.ts';
+import { isPaused } from './decide.ts';
 import type { RunContext } from './run-context.ts';
 
 /** Seconds to wait where a server says that it is behind without saying for how long (one without a watch cache does not). */
@@ -41,6 +42,9 @@ export interface ReadAnswer {
 /**
  * The object as it is now, or undefined. Not older than the envelope says; the newest where a record was received more than
  * once, because the run that died may have known more than its envelope.
+ *
+ * One that a cache shows as paused is read anew: the run of the pause's end may be over already, and it has trusted that this
+ * message, a wake-up above all, would be worked on.
  */
 export async function readObject(context: RunContext): Promise<ReadAnswer> {
   const { run, reconciler, client } = context;
@@ -56,7 +60,8 @@ export async function readObject(context: RunContext): Promise<ReadAnswer> {
       throw error;
     }
   });
-  return { object, isPositionLost: asked !== known };
+  const isInDoubt = asked !== undefined && object !== undefined && isPaused(object) && run.data.reason !== 'paused';
+  return { object: isInDoubt ? await client.get(reconciler.resource, run.key) : object, isPositionLost: asked !== known };
 }
 
 function isNotServed(error: unknown): boolean {

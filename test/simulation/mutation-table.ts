@@ -241,6 +241,13 @@ export const MUTATIONS: readonly Mutation[] = [
     'LEFT_ALONE.size > 0) return [];',
   ),
   one(
+    'a pause that a cache shows is believed',
+    ['C'],
+    'functions/reconcile/read.ts',
+    'const isInDoubt = asked !== undefined && ',
+    'const isInDoubt = asked === null && ',
+  ),
+  one(
     'a run whose confirm has no answer does not send for the time that it may have stored',
     ['C'],
     'functions/reconcile/wake.ts',

@@ -2,6 +2,9 @@
 import type { KindName } from './kinds.ts';
 import type { Random } from './random.ts';
 
+/** So long that no resync comes: what only one would repair is then found. */
+export const NO_RESYNC_SECONDS = 1_000_000_000;
+
 /**
  * What repairs everything once the faults are over.
  * - `at-once`: what is under way by then
@@ -12,6 +15,8 @@ export type RepairedBy = 'at-once' | 'resync';
 export interface Profile {
   readonly kind: KindName;
   readonly repairedBy: RepairedBy;
+  /** In how many seconds every object is run once. */
+  readonly resyncSeconds: number;
   readonly chaosMs: number;
   readonly workerCount: number;
   readonly names: readonly string[];
@@ -64,10 +69,12 @@ export function drawProfile(kind: KindName, random: Random): Profile {
   const hasPauses = random.chance(0.2);
   // What a pause ended, and a watcher that does not look just then does not see resumed, is left to healing or to the resync.
   const isLookedAway = watcherCrashCount + errorRate + apiRestartCount > 0 || hasOutage || hasHangs;
+  const repairedBy = isAll || (hasPauses && isLookedAway) ? 'resync' : 'at-once';
   const hasRestore = isAll && kind === 'A' && random.chance(0.3);
   return {
     kind,
-    repairedBy: isAll || (hasPauses && isLookedAway) ? 'resync' : 'at-once',
+    repairedBy,
+    resyncSeconds: repairedBy === 'resync' ? random.pick([36_000, 36_000, 120]) : NO_RESYNC_SECONDS,
     chaosMs,
     workerCount: random.int(2, 3),
     names: random.chance(0.6) ? ['a'] : ['a', 'b'],

@@ -19,8 +19,6 @@ export interface SimulationOptions {
   readonly resyncSeconds: number;
 }
 
-/** So long that no resync comes: what only one would repair is then found. */
-export const NO_RESYNC_SECONDS = 1_000_000_000;
 /** After that much time without a change and without faults nothing may be under way any more. */
 const QUIET_WITHIN_MS = 12 * 3_600_000;
 

@@ -6,7 +6,8 @@ import { TransientError } from '../../functions/core/errors.ts';
 import type { ApiBehaviour } from './api-server.ts';
 import type { KindName } from './kinds.ts';
 import type { CallFate, Fates, PortCall, SimulatedProcess } from './process.ts';
-import { NO_RESYNC_SECONDS, Simulation } from './simulation.ts';
+import { NO_RESYNC_SECONDS } from './profile.ts';
+import { Simulation } from './simulation.ts';
 import type { StoredMessage } from './sqs.ts';
 import { Users } from './users.ts';
 

@@ -3,11 +3,10 @@ import { Chaos } from './chaos.ts';
 import type { KindName } from './kinds.ts';
 import { drawProfile, type Profile } from './profile.ts';
 import { Random } from './random.ts';
-import { NO_RESYNC_SECONDS, Simulation } from './simulation.ts';
+import { Simulation } from './simulation.ts';
 import { Users } from './users.ts';
 import { START_MS } from './virtual-time.ts';
 
-const RESYNC_SECONDS = 36_000;
 /** How long healing may take: the age budget of a message that was lost, and the wait after it. */
 const HEALED_WITHIN_MS = 8 * 3_600_000;
 /** Rounds in which an operator gives letters back. */
@@ -33,7 +32,7 @@ export async function runTrial(kind: KindName, seed: number, storyLines?: number
   const random = new Random(seed);
   const profile = drawProfile(kind, random);
   const chaos = new Chaos(profile, random.fork(), () => simulation.time.nowMs - START_MS);
-  const resyncSeconds = profile.repairedBy === 'resync' ? RESYNC_SECONDS : NO_RESYNC_SECONDS;
+  const { resyncSeconds } = profile;
   const simulation: Simulation = new Simulation({ kind, seed, fates: () => chaos, api: chaos.api, sqs: chaos.sqs, resyncSeconds });
   const users = new Users(simulation);
   await rage(simulation, users, profile, random);
@@ -67,7 +66,8 @@ async function rage(simulation: Simulation, users: Users, profile: Profile, rand
   }
   for (let crash = 0; crash < profile.watcherCrashCount; crash += 1) {
     const atMs = random.int(0, profile.chaosMs);
-    plan(() => watching.crash(), atMs);
+    const isStopped = random.chance(0.3);
+    plan(() => (isStopped ? void watching.stop() : watching.crash()), atMs);
     plan(() => watching.isRunning || watching.start(), atMs + random.int(0, 20_000));
   }
   for (let restart = 0; restart < profile.apiRestartCount; restart += 1) plan(() => api.restart());
@@ -112,7 +112,7 @@ async function calm(
   if (problems.length === 0) return { problems, repairedBy: 'healing' };
   const unhealed = problems.filter((problem) => problem.startsWith('status') || problem.startsWith('deletion'));
   if (unhealed.length > 0) return { problems: unhealed, repairedBy: 'healing' };
-  await simulation.pass(RESYNC_SECONDS * 1000);
+  await simulation.pass(profile.resyncSeconds * 1000);
   return { problems: await settled(simulation), repairedBy: 'resync' };
 }
 

@@ -50,6 +50,22 @@ export const WAKE_UP_SCENARIOS: readonly Scenario[] = [
     },
   },
   {
+    name: 'a wake-up finds a cache that still shows a pause which is over',
+    kind: 'C',
+    async play(stage) {
+      stage.users.put('a', { everySeconds: 60 });
+      await stage.run('worker 1', 'created');
+      stage.users.pause('a', true);
+      const pausedAt = stage.simulation.api.cluster.store.resourceVersion;
+      await stage.run('worker 1', 'paused');
+      stage.users.pause('a', false);
+      await stage.run('worker 1', 'resumed');
+      stage.api.cachePosition = () => pausedAt;
+      await stage.run('worker 1', 'requeue');
+      stage.api.cachePosition = (_oldest, newest) => newest;
+    },
+  },
+  {
     name: 'a confirm stores a time, and its answer is lost',
     kind: 'C',
     async play(stage) {

@@ -26,7 +26,11 @@ interface Running {
   readonly process: SimulatedProcess;
   readonly fleet: Fleet;
   readonly outbox: Outbox;
+  readonly sending: AbortController;
 }
+
+/** As long as `startWatcher` gives its outbox to send what is left. */
+const DRAIN_MS = 20_000;
 
 export class Watching {
   readonly #options: WatchingOptions;
@@ -79,9 +83,23 @@ export class Watching {
     });
     const entry = { name: clusterName('east'), access: { kind: 'in-cluster' }, where: 'simulation' } as const;
     fleet.start({ entry: entry as never, server: 'https://east', client: api.clientOf(process) });
-    outbox.run(new AbortController().signal).catch(onFault);
+    const sending = new AbortController();
+    outbox.run(sending.signal).catch(onFault);
     fleet.fault.catch(onFault);
-    this.#running = { process, fleet, outbox };
+    this.#running = { process, fleet, outbox, sending };
+  }
+
+  /** It is asked to stop, as for a new release; its successor may start before it has. */
+  async stop(): Promise<void> {
+    const running = this.#running;
+    this.#running = undefined;
+    if (running === undefined) return;
+    const { process, fleet, outbox, sending } = running;
+    this.#options.trace.add('watcher', 'is asked to stop');
+    await fleet.stop();
+    sending.abort();
+    await outbox.drain(DRAIN_MS);
+    process.kill('it has stopped');
   }
 
   /** It dies, with all that it remembers and has not sent. */

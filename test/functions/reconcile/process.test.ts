@@ -127,7 +127,7 @@ describe('a run that ends before the author is asked', () => {
       prepare: ({ east }) => east.delete(widgets, { name: 'a' }),
       envelope: { mustRun: true },
     },
-    { name: 'paused', branch: 'paused', prepare: pause, envelope: { mustRun: true } },
+    { name: 'paused', branch: 'paused', prepare: pause, envelope: { reason: 'paused', mustRun: true } },
     {
       name: 'deleting',
       branch: 'deleting',

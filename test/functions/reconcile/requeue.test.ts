@@ -1,7 +1,6 @@
 /** Objects that are run again because their Plan asks: one chain of wake-ups an object, whatever comes in between. */
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
-import { PAUSED_ANNOTATION } from '../../../events/labels.ts';
 import { ConflictError, TerminalError, TransientError } from '../../../functions/core/errors.ts';
 import { configMaps, namespaces } from '../../../functions/core/kinds.ts';
 import { envelopeOf } from '../../fakes/queue.ts';
@@ -192,21 +191,6 @@ describe('a run that dies', () => {
       sqs.pending.map(({ data }) => data.reason),
       ['retry'],
     );
-  });
-
-  it('after the confirm, and whose object is paused when its record comes again: it sends, for the time that the object still waits for', async () => {
-    const pause = (annotations: Record<string, string>) =>
-      h.east.edit(widgets, { name: 'a' }, (draft) => Object.assign(draft['metadata'] as object, { annotations }));
-    requeueAfterSeconds = 60;
-    sqs.isTaken = () => false;
-    await h.deliver();
-    sqs.isTaken = () => true;
-    pause({ [PAUSED_ANNOTATION]: '' });
-    const line = await h.deliver({}, { receiveCount: '2' });
-    assert.deepEqual([line['branch'], sqs.chains()], ['paused', [at(60)]]);
-    pause({});
-    await h.deliver({ reason: 'resumed', mustRun: true });
-    assert.deepEqual([stored(), sqs.chains()], [at(60), [at(60)]]);
   });
 
   it('keeps its record until SQS has both messages', async () => {
