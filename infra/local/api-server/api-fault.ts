@@ -7,7 +7,7 @@ export interface StatusCause {
   readonly field?: string;
 }
 
-export interface StatusDetails {
+interface StatusDetails {
   readonly name?: string;
   readonly group?: string;
   /** The plural in most Status objects, the Kind in validation and delete preconditions. */

@@ -4,7 +4,7 @@
 export type JsonObject = Record<string, unknown>;
 
 /** Metadata of a stored object. Names that a server fills in are always there. */
-export interface ObjectMeta extends JsonObject {
+interface ObjectMeta extends JsonObject {
   name: string;
   namespace?: string;
   uid: string;

@@ -54,7 +54,7 @@ export interface ApiServer {
   stop(): Promise<void>;
 }
 
-export interface ServerFaults {
+interface ServerFaults {
   /** Arms a fault of requests; the returned function lifts it. */
   add(fault: RequestFault): () => void;
   /** Positions from before now are answered with 410, continue tokens too. Open watches go on. */

@@ -4,7 +4,7 @@ import { isJsonObject, type KindInfo, type KubeObject, resourceName } from './ap
 import { NAMESPACES } from './built-in-kinds.ts';
 import { booleanOf } from './list-options.ts';
 
-export type Propagation = 'Background' | 'Foreground' | 'Orphan';
+type Propagation = 'Background' | 'Foreground' | 'Orphan';
 
 export interface DeleteOptions {
   readonly now: Date;

@@ -25,7 +25,7 @@ export interface ResourceRequest {
 }
 
 /** True for a path that fits the scope of its kind: `namespaces/a/things/b` for a namespaced one. */
-export function fitsScope({ namespaced }: KindInfo, { namespace, name }: ResourceRoute): boolean {
+function fitsScope({ namespaced }: KindInfo, { namespace, name }: ResourceRoute): boolean {
   return namespaced ? name === '' || namespace !== '' : namespace === '';
 }
 

@@ -1,6 +1,6 @@
 /** Label and field selectors, as the query parameters of a list or watch have them. */
 import { badRequest } from './api-fault.ts';
-import { apiVersionOf, isJsonObject, type KindInfo, type KubeObject } from './api-object.ts';
+import { isJsonObject, type KindInfo, type KubeObject } from './api-object.ts';
 
 export type Matcher = (object: KubeObject) => boolean;
 
@@ -14,7 +14,7 @@ const COMPARED = new RegExp(String.raw`^(${KEY})\s*([<>])\s*(-?\d+)$`);
 const EXISTS = new RegExp(String.raw`^(!?)\s*(${KEY})$`);
 
 /** Whether an object's labels fit. @throws ApiFault 400 if the text is no selector */
-export function parseLabelSelector(text: string): Matcher {
+function parseLabelSelector(text: string): Matcher {
   const requirements = splitOutside(text).map((part) => requirementOf(part.trim(), text));
   return ({ metadata: { labels = {} } }) => requirements.every((fits) => fits(labels));
 }
@@ -57,7 +57,7 @@ function splitOutside(text: string): string[] {
 }
 
 /** Whether an object's fields fit. @throws ApiFault 400 for a field that the kind does not select by */
-export function parseFieldSelector(text: string, kind: KindInfo): Matcher {
+function parseFieldSelector(text: string, kind: KindInfo): Matcher {
   const terms = text.split(',').filter((term) => term.trim() !== '');
   const parsed = terms.map((term) => {
     const [, field = '', sign, value = ''] = /^\s*([^=!\s]+)\s*(==|=|!=)\s*(.*?)\s*$/.exec(term) ?? [];
@@ -89,6 +89,3 @@ export function matcherOf(query: URLSearchParams, kind: KindInfo): Matcher {
   const byField = parseFieldSelector(query.get('fieldSelector') ?? '', kind);
   return (object) => byLabel(object) && byField(object);
 }
-
-/** For messages: `lab.example.com/v1, Kind=Widget`. */
-export const describeKind = (kind: KindInfo): string => `${apiVersionOf(kind)}, Kind=${kind.kind}`;

@@ -155,6 +155,7 @@ export class Lab {
     return this.wire.watch(`${this.path(plural)}?watch=true${query}`, undefined, { accept });
   }
 
+  /** Drops its connections; the next request makes new ones. */
   close(): void {
     this.wire.close();
   }
