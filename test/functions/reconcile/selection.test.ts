@@ -5,7 +5,8 @@ import type { EnvelopeData } from '../../../events/envelope.ts';
 import { configMaps } from '../../../functions/core/kinds.ts';
 import { hasLabel } from '../../../functions/core/predicates.ts';
 import type { WatchDeclaration } from '../../../functions/core/watch-rules.ts';
-import { Harness } from './harness.ts';
+import { RETRY, SENT } from '../../fakes/queue.ts';
+import { Harness, planFor } from './harness.ts';
 
 /** A Widget that was selected and reconciled, and then lost its label. */
 async function left(watch: WatchDeclaration = { labelSelector: 'touched=yes' }): Promise<Harness> {
@@ -44,6 +45,23 @@ describe('a run for an object that left the selection', () => {
       const harness = await left(watch);
       assert.equal((await harness.deliver({ mustRun: true }))['branch'], 'not-selected');
     }
+  });
+
+  it('sends for the time that the object waits for, where the run that stored it died before it did', async () => {
+    const harness = await left();
+    harness.author = ({ object }) => ({ ...planFor(object), requeueAfterSeconds: 60 });
+    harness.label('yes');
+    const record = { messageId: 'm', receiveCount: '1' };
+    harness.queue.answer = () => RETRY;
+    assert.deepEqual(await harness.invoke(harness.recordFor({ mustRun: true, reason: 'resync' }, record)), ['m']);
+    harness.queue.answer = () => SENT;
+    harness.label('no');
+    const line = await harness.deliver({ mustRun: true, reason: 'resync' }, { ...record, receiveCount: '2' });
+    assert.equal(line['branch'], 'not-selected');
+    const [wakeUp] = harness.queue.envelopes();
+    assert.deepEqual([wakeUp?.data.reason, wakeUp?.data.notBefore], ['requeue', harness.status()['nextReconcileTime']]);
+    harness.label('yes');
+    assert.equal((await harness.redeliver())['branch'], 'requeue-after');
   });
 
   it('tells of a pause first', async () => {
