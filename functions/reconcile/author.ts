@@ -32,8 +32,12 @@ export function authorInput(
   readAt: string | undefined,
 ): Omit<FinalizeInput<unknown, unknown>, 'uid' | 'object'> {
   const { run, client, now, signal } = context;
-  const read: Read = async (type, at) =>
-    deepFreeze(await readNotOlderThan(context, readAt, (resourceVersion) => client.get(type, at, { resourceVersion })));
+  const read: Read = (type, at) => {
+    const answer = readNotOlderThan(context, readAt, (resourceVersion) => client.get(type, at, { resourceVersion })).then(deepFreeze);
+    // Of two reads at once an author may never await the second: its failure would end the process, and every other run with it.
+    answer.catch(() => {});
+    return answer;
+  };
   return { key: deepFreeze({ ...run.key }), read, now: new Date(now), log: authorLog(context, uid), signal };
 }
 
