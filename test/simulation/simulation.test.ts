@@ -5,7 +5,7 @@ import { playScenario, SCENARIOS } from './scenarios.ts';
 import { runTrial } from './trial.ts';
 
 /** Seeds of each kind, for some ten seconds; `soak.ts` runs more. */
-const SEEDS: Readonly<Record<KindName, number>> = { A: 100, B: 100, C: 25 };
+const SEEDS: Readonly<Record<KindName, number>> = { A: 80, B: 80, C: 20 };
 
 for (const [kind, count] of Object.entries(SEEDS) as [KindName, number][]) {
   describe(`the whole system in virtual time, kind ${kind}`, () => {
