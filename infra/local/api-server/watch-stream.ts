@@ -40,6 +40,7 @@ export class WatchStream {
   readonly #onClose: () => void;
   readonly #timers: NodeJS.Timeout[] = [];
   #position: number;
+  /** Where it began, or the last bookmark: only one that is further is sent, be it at the last event. */
   #bookmarked: number;
   #isFirst = true;
   #isStalled = false;
@@ -156,7 +157,6 @@ export class WatchStream {
 
   #send(type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK', object: KubeObject): void {
     const { kind, form } = this.#request;
-    this.#bookmarked = Math.max(this.#bookmarked, this.#position);
     this.#write(type, presentEvent(object, kind, form, this.#isFirst, this.#now()));
     this.#isFirst = false;
   }

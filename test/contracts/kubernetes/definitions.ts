@@ -37,7 +37,18 @@ const COLUMNS = [
   { name: 'Observed', type: 'integer', jsonPath: '.status.observedGeneration', priority: 1 },
 ];
 
-function definition(kind: string, { keys = {}, hasStatus = true }: { keys?: object; hasStatus?: boolean }): Definition {
+interface Shape {
+  readonly keys?: object;
+  readonly hasStatus?: boolean;
+  readonly group?: string;
+  readonly conditions?: object;
+  readonly properties?: object;
+  /** In place of spec, status and data. */
+  readonly schema?: object;
+}
+
+function definition(kind: string, shape: Shape): Definition {
+  const { keys = {}, hasStatus = true, group = GROUP, conditions = condition, properties = spec.properties } = shape;
   const plural = `${kind.toLowerCase()}s`;
   const status = {
     type: 'object',
@@ -45,15 +56,15 @@ function definition(kind: string, { keys = {}, hasStatus = true }: { keys?: obje
       observedGeneration: { type: 'integer', format: 'int64' },
       phase: { type: 'string' },
       detail: { type: 'string' },
-      conditions: { type: 'array', items: condition, ...keys },
+      conditions: { type: 'array', items: conditions, ...keys },
     },
   };
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
-    metadata: { name: `${plural}.${GROUP}` },
+    metadata: { name: `${plural}.${group}` },
     spec: {
-      group: GROUP,
+      group,
       scope: 'Namespaced',
       names: { kind, plural, singular: kind.toLowerCase() },
       versions: [
@@ -64,7 +75,12 @@ function definition(kind: string, { keys = {}, hasStatus = true }: { keys?: obje
           ...(hasStatus ? { subresources: { status: {} } } : {}),
           selectableFields: [{ jsonPath: '.spec.tier' }],
           additionalPrinterColumns: COLUMNS,
-          schema: { openAPIV3Schema: { type: 'object', properties: { spec, status, data: { type: 'string' } } } },
+          schema: {
+            openAPIV3Schema: {
+              type: 'object',
+              properties: shape.schema ?? { spec: { type: 'object', properties }, status, data: { type: 'string' } },
+            },
+          },
         },
       ],
     },
@@ -80,4 +96,24 @@ export function definitions(): Definition[] {
     definition('Quiet', { keys: KEYED }),
     definition('Brief', { keys: KEYED }),
   ];
+}
+
+/** The kinds of the recorded exchanges. */
+export function labDefinitions(): Definition[] {
+  const group = 'lab.example.com';
+  const conditions = {
+    ...condition,
+    properties: {
+      ...condition.properties,
+      observedGeneration: { type: 'integer', format: 'int64' },
+      lastTransitionTime: { type: 'string', format: 'date-time' },
+    },
+  };
+  const { level: _, ...properties } = spec.properties;
+  const of = (kind: string, keys: object, hasStatus = true): Definition => {
+    return definition(kind, { keys, hasStatus, conditions, properties, group });
+  };
+  const loose = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+  const thing = definition('Thing', { group: `table.${group}`, schema: { spec: loose, status: loose } });
+  return [of('Widget', KEYED), of('Plain', KEYED, false), of('Atomic', {}), of('Quiet', KEYED), thing];
 }
