@@ -4,13 +4,15 @@ const IPV4 = /^(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]
 const DATE = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/;
 const DATE_TIME = /^\d{4}-\d\d-\d\d[Tt](\d\d):(\d\d):(\d\d)([.,]\d+)?([Zz]|[+-]\d\d:?\d\d)$/;
 const GO_DURATION = /^[-+]?((\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))+$/;
-const HOSTNAME = /^([a-zA-Z0-9]([-a-zA-Z0-9]*[a-zA-Z0-9])?)(\.[a-zA-Z0-9]([-a-zA-Z0-9]*[a-zA-Z0-9])?)*\.?$/;
+/** One label with at most one hyphen, after its first character, or several of which the last is of letters only. */
+const HOSTNAME =
+  /^([a-zA-Z0-9\p{S}\p{L}](-?[a-zA-Z0-9\p{S}\p{L}]{0,62})?|([a-zA-Z0-9\p{S}\p{L}]([-a-zA-Z0-9\p{S}\p{L}]{0,61}[a-zA-Z0-9\p{S}\p{L}])?\.)+[a-zA-Z\p{L}]{2,63})$/u;
 
 const uuid = (version: string, variant: string): RegExp =>
   new RegExp(`^[0-9a-f]{8}-?[0-9a-f]{4}-?${version}[0-9a-f]{3}-?${variant}[0-9a-f]{3}-?[0-9a-f]{12}$`, 'i');
 
 const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
-  byte: (text) => /^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text),
+  byte: (text) => text !== '' && /^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text),
   cidr: isCidr,
   date: (text) => DATE.test(text) && isDay(text),
   datetime: isDateTime,
@@ -34,9 +36,12 @@ const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
   uuid5: (text) => uuid('5', '[89ab]').test(text),
 };
 
-/** False if the text breaks a format that is checked; hyphens in the format's name do not count. */
+/** True for a format that is checked; hyphens in its name do not count. */
+export const isKnownFormat = (format: string): boolean => Object.hasOwn(FORMATS, format.replaceAll('-', ''));
+
+/** False if the text breaks a format that is checked. */
 export function fitsFormat(format: string, text: string): boolean {
-  return FORMATS[format.replaceAll('-', '')]?.(text) ?? true;
+  return !isKnownFormat(format) || FORMATS[format.replaceAll('-', '')]?.(text) === true;
 }
 
 function isDay(text: string): boolean {

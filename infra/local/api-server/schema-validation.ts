@@ -1,34 +1,42 @@
 /**
  * Checks a value against a structural schema, with the causes and words of the API server. Rules in CEL
  * (x-kubernetes-validations) are not run here.
- *
- * Ratcheting: a value that an update leaves as it was is not checked again, so that an object that a newer schema forbids can
- * still be changed elsewhere. Lists keep their identity item by item only if they are keyed.
+ * What is wrong with a value that an update leaves as it was is not told (see schema-ratcheting.ts).
  */
 import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, type JsonObject, type JsonSchema } from './api-object.ts';
 import { type FieldError, invalid, notSupported, required, tooLong, tooMany, typeInvalid } from './field-error.ts';
-import { fitsFormat } from './schema-format.ts';
+import { fitsFormat, isKnownFormat } from './schema-format.ts';
+import { formerItems, isUnchanged } from './schema-ratcheting.ts';
 
 /**
  * What is wrong with `value`. `old` is the value that an update replaces. `prefix` goes before the field of each cause but
  * not into its text, as the server has it for `status`.
  */
 export function validateSchema(schema: JsonSchema, value: unknown, old?: unknown, prefix = ''): FieldError[] {
-  const errors = validateValue(schema, value, '', old);
+  const errors = withoutRepeats(validateValue(schema, value, '', old));
   return prefix === '' ? errors : errors.map((error) => ({ ...error, field: error.field === '' ? prefix : `${prefix}.${error.field}` }));
+}
+
+/** What several branches of a schema find is told once. */
+function withoutRepeats(errors: readonly FieldError[]): FieldError[] {
+  return [...new Map(errors.map((error) => [`${error.reason} ${error.field} ${error.message}`, error])).values()];
 }
 
 /** The path of a cause: the server drops the dot that a path from the root begins with, but keeps it in the text. */
 const fieldOf = (path: string): string => path.replace(/^\./, '');
 
 function validateValue(schema: JsonSchema, value: unknown, path: string, old: unknown): FieldError[] {
-  if (old !== undefined && isDeepStrictEqual(value, old)) return [];
-  const wrongType = checkType(schema, value, path);
-  // As on the server, a value of the wrong type still meets its enum.
-  if (wrongType !== undefined) return [wrongType, ...checkEnum(schema, value, path)];
-  if (value === null) return checkEnum(schema, value, path);
+  const errors = checkValue(schema, value, path, old);
+  return errors.length > 0 && isUnchanged(schema, value, old) ? [] : errors;
+}
+
+function checkValue(schema: JsonSchema, value: unknown, path: string, old: unknown): FieldError[] {
+  const wrongType = checkType(schema, value, path) ?? [];
+  if (value === null) return [...wrongType, ...checkEnum(schema, value, path)];
+  // As on the server, a value of the wrong type is checked by what it is.
   return [
+    ...wrongType,
     ...checkCombinations(schema, value, path, old),
     ...(typeof value === 'string' ? checkString(schema, value, path) : []),
     ...(typeof value === 'number' ? checkNumber(schema, value, path) : []),
@@ -46,15 +54,18 @@ function typeName(value: unknown): string {
   return typeof value;
 }
 
-function checkType(schema: JsonSchema, value: unknown, path: string): FieldError | undefined {
+function checkType(schema: JsonSchema, value: unknown, path: string): FieldError[] | undefined {
   const wanted = schema['x-kubernetes-int-or-string'] === true ? ['integer', 'string'] : schema.type ? [schema.type] : [];
   if (wanted.length === 0) return undefined;
   const actual = typeName(value);
   if (value === null && schema['nullable'] === true) return undefined;
   if (wanted.includes(actual) || (actual === 'integer' && wanted.includes('number'))) return undefined;
+  // A list passes for a text with a format: the server's own gap.
+  if (actual === 'array' && schema.type === 'string' && typeof schema['format'] === 'string' && isKnownFormat(schema['format']))
+    return undefined;
   const name = actual === 'null' || !isFormatted(schema, value) ? wanted.join(',') : String(schema['format']);
   const shown = name === schema['format'] ? formatOf(value) : actual;
-  return typeInvalid(fieldOf(path), shown, `${path} in body must be of type ${name}: ${JSON.stringify(shown)}`);
+  return [typeInvalid(fieldOf(path), shown, `${path} in body must be of type ${name}: ${JSON.stringify(shown)}`)];
 }
 
 /** A number where another type with a format is wanted: the server then names formats, not types. */
@@ -66,7 +77,7 @@ function isSupportedFormat(schema: JsonSchema): boolean {
   const format = String(schema['format']);
   if (schema.type === 'integer') return format === 'int32' || format === 'int64';
   if (schema.type === 'number') return format === 'float' || format === 'double';
-  return schema.type === 'string' || schema.type === undefined;
+  return (schema.type === 'string' || schema.type === undefined) && isKnownFormat(format);
 }
 
 function formatOf(value: unknown): string {
@@ -76,8 +87,14 @@ function formatOf(value: unknown): string {
 
 function checkEnum(schema: JsonSchema, value: unknown, path: string): FieldError[] {
   const allowed = schema['enum'];
-  if (!Array.isArray(allowed) || allowed.length === 0 || allowed.some((one) => isDeepStrictEqual(one, value))) return [];
+  if (!Array.isArray(allowed) || allowed.length === 0 || allowed.some((one) => isAllowed(one, value))) return [];
   return [notSupported(fieldOf(path), value, allowed)];
+}
+
+/** A number is cut to a whole one before it is compared with one. */
+function isAllowed(one: unknown, value: unknown): boolean {
+  const comparable = typeof value === 'number' && Number.isInteger(one) ? Math.trunc(value) : value;
+  return isDeepStrictEqual(one, comparable);
 }
 
 /** Only the first fault of a string is told. */
@@ -112,30 +129,36 @@ function matches(pattern: string, value: string): boolean {
 }
 
 function checkNumber(schema: JsonSchema, value: number, path: string): FieldError[] {
-  const limits = schema as Record<'minimum' | 'maximum' | 'multipleOf', number | undefined>;
-  const errors: FieldError[] = [];
-  const range = schema.type === 'integer' && schema['format'] === 'int32' ? 2 ** 31 : undefined;
-  if (range !== undefined && (value >= range || value < -range)) {
-    errors.push(invalid('', '', `Checked value must be of type integer with format int32 in ${path}`));
+  const { multipleOf, minimum, maximum } = schema as Record<'minimum' | 'maximum' | 'multipleOf', number | undefined>;
+  // The server compares a whole number with whole limits: what they have behind the point does not count.
+  const limit = (number: number): number => (Number.isInteger(value) ? Math.trunc(number) : number);
+  const errors = checkRange(schema, value, path);
+  if (multipleOf !== undefined && !Number.isInteger(value / limit(multipleOf))) {
+    errors.push(invalid(fieldOf(path), value, `${path} in body should be a multiple of ${limit(multipleOf)}`));
   }
-  if (limits.multipleOf !== undefined && !Number.isInteger(value / limits.multipleOf)) {
-    errors.push(invalid(fieldOf(path), value, `${path} in body should be a multiple of ${limits.multipleOf}`));
-  }
-  const { minimum, maximum } = limits;
   const above = schema['exclusiveMinimum'] === true;
-  if (minimum !== undefined && (value < minimum || (above && value === minimum))) {
-    errors.push(invalid(fieldOf(path), value, `${path} in body should be greater than ${above ? '' : 'or equal to '}${minimum}`));
+  if (minimum !== undefined && (value < limit(minimum) || (above && value === limit(minimum)))) {
+    errors.push(invalid(fieldOf(path), value, `${path} in body should be greater than ${above ? '' : 'or equal to '}${limit(minimum)}`));
   }
   const below = schema['exclusiveMaximum'] === true;
-  if (maximum !== undefined && (value > maximum || (below && value === maximum))) {
-    errors.push(invalid(fieldOf(path), value, `${path} in body should be less than ${below ? '' : 'or equal to '}${maximum}`));
+  if (maximum !== undefined && (value > limit(maximum) || (below && value === limit(maximum)))) {
+    errors.push(invalid(fieldOf(path), value, `${path} in body should be less than ${below ? '' : 'or equal to '}${limit(maximum)}`));
   }
   return errors;
 }
 
+/** Whether the number fits the integer type that is wanted. The cause has no field. */
+function checkRange({ type, format }: JsonSchema, value: number, path: string): FieldError[] {
+  if (type !== 'integer') return [];
+  const bits = format === 'int32' ? 31 : 63;
+  if (Number.isInteger(value) && value < 2 ** bits && value >= -(2 ** bits)) return [];
+  const wanted = format === 'int32' || format === 'int64' ? ` with format ${format}` : ' (default format)';
+  return [invalid('', '', `Checked value must be of type integer${wanted} in ${path}`)];
+}
+
 function checkList(schema: JsonSchema, list: readonly unknown[], path: string, old: unknown): FieldError[] {
   const { items, minItems, maxItems } = schema as { items?: JsonSchema; minItems?: number; maxItems?: number };
-  const before = oldItems(schema, old);
+  const before = formerItems(schema, old);
   const errors = items === undefined ? [] : list.flatMap((item, i) => validateValue(items, item, `${path}[${i}]`, before(item)));
   if (minItems !== undefined && list.length < minItems) {
     errors.push(invalid(fieldOf(path), list.length, `${path} in body should have at least ${minItems} items`));
@@ -145,15 +168,6 @@ function checkList(schema: JsonSchema, list: readonly unknown[], path: string, o
     errors.push(invalid(fieldOf(path), '', `${path} in body shouldn't contain duplicates`));
   }
   return errors;
-}
-
-/** Finds the item of the former list that has the same keys. */
-function oldItems(schema: JsonSchema, old: unknown): (item: unknown) => unknown {
-  const keys = schema['x-kubernetes-list-map-keys'];
-  if (!Array.isArray(old) || schema['x-kubernetes-list-type'] !== 'map' || !Array.isArray(keys)) return () => undefined;
-  const keyOf = (item: unknown): string => JSON.stringify(keys.map((key) => (isJsonObject(item) ? item[String(key)] : undefined)));
-  const byKey = new Map(old.map((item) => [keyOf(item), item]));
-  return (item) => byKey.get(keyOf(item));
 }
 
 function checkObject(schema: JsonSchema, object: JsonObject, path: string, old: unknown): FieldError[] {
@@ -178,7 +192,7 @@ function checkObject(schema: JsonSchema, object: JsonObject, path: string, old: 
 
 function checkCombinations(schema: JsonSchema, value: unknown, path: string, old: unknown): FieldError[] {
   const branches = (name: string): FieldError[][] =>
-    ((schema[name] ?? []) as JsonSchema[]).map((branch) => validateValue(branch, value, path, old));
+    ((schema[name] ?? []) as JsonSchema[]).map((branch) => checkValue(branch, value, path, old));
   const whole = (detail: string): FieldError => invalid('', '', `${JSON.stringify(path)} ${detail}`);
   const [all, any, one] = [branches('allOf'), branches('anyOf'), branches('oneOf')];
   const errors: FieldError[] = [];
@@ -195,7 +209,7 @@ function checkCombinations(schema: JsonSchema, value: unknown, path: string, old
   const failed = all.filter((faults) => faults.length > 0);
   if (failed.length > 0)
     errors.push(whole(`must validate all the schemas (allOf)${failed.length === all.length ? '. None validated' : ''}`), ...failed.flat());
-  if (isJsonObject(schema['not']) && validateValue(schema['not'] as JsonSchema, value, path, old).length === 0) {
+  if (isJsonObject(schema['not']) && checkValue(schema['not'] as JsonSchema, value, path, old).length === 0) {
     errors.push(whole('must not validate the schema (not)'));
   }
   return errors;
