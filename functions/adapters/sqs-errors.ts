@@ -1,33 +1,13 @@
 /** What SQS's refusals mean for the sender: later again, in smaller batches, or never. */
+import { awsCodeOf, bareAwsCode, isDenied, isThrottling } from '../core/aws-errors.ts';
 import { cutText } from '../core/errors.ts';
 import type { SendResult } from './queue-port.ts';
 
 /**
- * Codes that say "not now", whatever the entry's SenderFault says: throttling is often marked as the sender's fault, and
- * a key, a permission or a queue that is missing today may be there tomorrow, with the message unharmed.
+ * Codes that say "not now" besides throttling and missing rights: a fault of SQS, or a queue that is missing today and may be
+ * there tomorrow, with the message unharmed.
  */
-const PASSING = new Set([
-  'AccessDenied',
-  'AccessDeniedException',
-  'ExpiredToken',
-  'ExpiredTokenException',
-  'InternalError',
-  'InternalFailure',
-  'InvalidClientTokenId',
-  'InvalidSecurity',
-  'OverLimit',
-  'QueueDeletedRecently',
-  'QueueDoesNotExist',
-  'RequestExpired',
-  'RequestLimitExceeded',
-  'RequestThrottled',
-  'ServiceUnavailable',
-  'SignatureDoesNotMatch',
-  'Throttling',
-  'ThrottlingException',
-  'TooManyRequestsException',
-  'UnrecognizedClientException',
-]);
+const PASSING = new Set(['InternalError', 'InternalFailure', 'QueueDeletedRecently', 'QueueDoesNotExist', 'ServiceUnavailable']);
 
 /** KmsThrottled, KmsDisabled, KMS.NotFoundException and their kind: the key's state, not the message's. */
 const KEY_TROUBLE = /^Kms[A-Z.]|^KMS\./;
@@ -46,10 +26,9 @@ const CONTENT = new Set([
   'UnsupportedOperation',
 ]);
 
-/** A code without `AWS.SimpleQueueService.`, which some endpoints put before it, and under its present name. */
-export function errorCode(code: string): string {
-  const bare = code.replace(/^AWS\.SimpleQueueService\./, '').replace(/^com\.amazonaws\.sqs#/, '');
-  return bare === 'NonExistentQueue' ? 'QueueDoesNotExist' : bare;
+/** "Not now", whatever the entry's SenderFault says: throttling is often marked as the sender's fault. */
+function isPassing(code: string): boolean {
+  return isThrottling(code) || isDenied(code) || PASSING.has(code) || KEY_TROUBLE.test(code);
 }
 
 /** The result of an entry in `Failed`: by its code first, by SenderFault where the code says nothing. */
@@ -58,8 +37,8 @@ export function resultOfFailure(failure: {
   readonly Message?: string | undefined;
   readonly SenderFault?: boolean | undefined;
 }): SendResult {
-  const code = errorCode(failure.Code ?? 'no-code');
-  if (failure.SenderFault !== true || PASSING.has(code) || KEY_TROUBLE.test(code)) return { kind: 'retry', code };
+  const code = bareAwsCode(failure.Code ?? 'no-code');
+  if (failure.SenderFault !== true || isPassing(code)) return { kind: 'retry', code };
   return { kind: 'refused', code, message: cutText(failure.Message ?? '') };
 }
 
@@ -72,9 +51,10 @@ export type RequestFailure =
   | { readonly kind: 'content'; readonly code: string; readonly message: string }
   | { readonly kind: 'passing'; readonly code: string };
 
-/** For anything that the SDK threw. The code is Node's (`ECONNREFUSED`) where there is one, else the error's name. */
+/** For anything that the SDK threw. */
 export function requestFailure(error: unknown): RequestFailure {
-  if (!(error instanceof Error)) return { kind: 'passing', code: 'unknown' };
-  const code = errorCode('code' in error && typeof error.code === 'string' ? error.code : error.name);
-  return CONTENT.has(code) ? { kind: 'content', code, message: cutText(error.message) } : { kind: 'passing', code };
+  const code = awsCodeOf(error);
+  return error instanceof Error && CONTENT.has(code)
+    ? { kind: 'content', code, message: cutText(error.message) }
+    : { kind: 'passing', code };
 }

@@ -2,6 +2,7 @@
  * How a reconciler calls AWS: with a time limit of its own, and with what AWS says no to sorted into our errors. It knows no
  * SDK: clients come by `await import('@aws-sdk/...')`, so that a function which needs none at the moment loads none.
  */
+import { awsCodeOf, isDenied, isThrottling } from '../core/aws-errors.ts';
 import { TransientError } from '../core/errors.ts';
 import { invalidPlan } from '../core/plan.ts';
 
@@ -23,13 +24,8 @@ export interface CallOptions {
   readonly abortSignal: AbortSignal;
 }
 
-/** "Not now", whatever the status: SQS throttles with 403 where others do with 400 or 429. */
-const THROTTLING = /Throttl|TooManyRequests|RequestLimitExceeded|OverLimit|SlowDown|LimitExceededException$/;
-const DENIED =
-  /AccessDenied|NotAuthorized|Unauthorized|ExpiredToken|RequestExpired|InvalidClientTokenId|UnrecognizedClient|SignatureDoesNotMatch|InvalidSecurity|MissingAuthenticationToken|OptInRequired|CredentialsProviderError/;
-
 /**
- * What `send` resolves to, or what `expected` makes of the refusal of that name.
+ * What `send` resolves to, or what `expected` makes of the refusal of that code, without prefix and under its present name.
  *
  * @param operation  as IAM spells it: it is named in the remedy
  * @throws TransientError for what passes by itself, and as `forbidden` where rights or credentials are missing; TerminalError
@@ -49,7 +45,7 @@ export async function callAws<Answer>(
     return await Promise.race([send({ abortSignal }), whenAborted(abortSignal)]);
   } catch (cause) {
     if (signal.aborted) throw signal.reason;
-    const awsCode = nameOf(cause);
+    const awsCode = awsCodeOf(cause);
     const answer = Object.hasOwn(expected, awsCode) ? expected[awsCode] : undefined;
     if (answer !== undefined) return answer(cause);
     throw sorted(cause, timeout.aborted ? 'TimeoutError' : awsCode, operation);
@@ -67,10 +63,10 @@ function sorted(cause: unknown, awsCode: string, operation: string): unknown {
   if (awsCode === 'TimeoutError') {
     return new TransientError('aws-timeout', 'AWS did not answer in time; tried again by itself', options);
   }
-  if (THROTTLING.test(awsCode) || status === 429) {
+  if (isThrottling(awsCode) || status === 429) {
     return new TransientError('aws-throttled', 'AWS throttles the function; tried again by itself', options);
   }
-  if (DENIED.test(awsCode) || status === 401 || status === 403) {
+  if (isDenied(awsCode) || status === 401 || status === 403) {
     return new TransientError('forbidden', "AWS forbids this; allow the operation in the policy of the function's role", options);
   }
   // What the SDK cannot parse is no answer of AWS.
@@ -79,13 +75,6 @@ function sorted(cause: unknown, awsCode: string, operation: string): unknown {
   }
   if (!isOfSdk(cause)) return cause;
   return new TransientError('aws-unavailable', 'AWS cannot be reached, or answered with a fault; tried again by itself', options);
-}
-
-/** The name of an error of AWS without the prefix that some endpoints put before it; Node's code where there was no answer. */
-function nameOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'unknown';
-  const name = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
-  return name.replace(/^AWS\.SimpleQueueService\./, '').replace(/^com\.amazonaws\.\w+#/, '');
 }
 
 /** Only what came over the wire has a status; the SDK's retries leave `$metadata` on everything that they saw. */

@@ -89,18 +89,10 @@ async function openSqs(signal: AbortSignal): Promise<Sqs> {
   return { sdk, client, signal };
 }
 
-/** What both mean that the queue is not there; the second one is of the older protocol. */
-const absent = <Answer>(answer: (cause: unknown) => Answer) => ({ QueueDoesNotExist: answer, NonExistentQueue: answer });
-
 function findQueue({ sdk, client, signal }: Sqs, name: string): Promise<string | undefined> {
   const command = new sdk.GetQueueUrlCommand({ QueueName: name });
   const ask = async (options: CallOptions) => urlIn(await client.send(command, options));
-  return callAws<string | undefined>(
-    'sqs:GetQueueUrl',
-    signal,
-    ask,
-    absent(() => undefined),
-  );
+  return callAws<string | undefined>('sqs:GetQueueUrl', signal, ask, { QueueDoesNotExist: () => undefined });
 }
 
 /** An answer without a URL is none of SQS's: a queue that counts as absent for it would be left behind. */
@@ -136,29 +128,23 @@ async function createQueue({ sdk, client, signal }: Sqs, name: string, attribute
 async function correctQueue({ sdk, client, signal }: Sqs, url: string, wanted: Attributes): Promise<void> {
   const names = Object.keys(wanted) as Attribute[];
   const read = new sdk.GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: names });
-  const { Attributes: present = {} } = await callAws(
-    'sqs:GetQueueAttributes',
-    signal,
-    (options) => client.send(read, options),
-    absent(deletedRecently),
-  );
+  const { Attributes: present = {} } = await callAws('sqs:GetQueueAttributes', signal, (options) => client.send(read, options), {
+    QueueDoesNotExist: deletedRecently,
+  });
   const different = names.filter((name) => present[name] !== wanted[name]);
   if (different.length === 0) return;
   const write = new sdk.SetQueueAttributesCommand({
     QueueUrl: url,
     Attributes: Object.fromEntries(different.map((name) => [name, wanted[name]])),
   });
-  await callAws<unknown>('sqs:SetQueueAttributes', signal, (options) => client.send(write, options), absent(deletedRecently));
+  await callAws<unknown>('sqs:SetQueueAttributes', signal, (options) => client.send(write, options), {
+    QueueDoesNotExist: deletedRecently,
+  });
 }
 
 async function deleteQueue({ sdk, client, signal }: Sqs, url: string): Promise<void> {
   const command = new sdk.DeleteQueueCommand({ QueueUrl: url });
-  await callAws<unknown>(
-    'sqs:DeleteQueue',
-    signal,
-    (options) => client.send(command, options),
-    absent(() => undefined),
-  );
+  await callAws<unknown>('sqs:DeleteQueue', signal, (options) => client.send(command, options), { QueueDoesNotExist: () => undefined });
 }
 
 /** Deleting takes up to 60 s, in which a queue may still be found, and its name is free after that. @see SQS API, DeleteQueue */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { errorCode, requestFailure, resultOfFailure } from '../../../functions/adapters/sqs-errors.ts';
+import { requestFailure, resultOfFailure } from '../../../functions/adapters/sqs-errors.ts';
 
 describe('resultOfFailure', () => {
   for (const [name, failure, kind] of [
@@ -8,6 +8,8 @@ describe('resultOfFailure', () => {
     ['retries throttling of the key', { Code: 'KmsThrottled', SenderFault: true }, 'retry'],
     ['retries a key that is switched off', { Code: 'KMS.DisabledException', SenderFault: true }, 'retry'],
     ['retries what a permission forbids', { Code: 'AccessDenied', SenderFault: true }, 'retry'],
+    ['retries what a region forbids that is not opted into', { Code: 'OptInRequired', SenderFault: true }, 'retry'],
+    ['retries a queue that is missing, by its older name', { Code: 'AWS.SimpleQueueService.NonExistentQueue', SenderFault: true }, 'retry'],
     ['retries a fault of SQS with an unknown code', { Code: 'Surprise', SenderFault: false }, 'retry'],
     ['retries a failure that does not say whose fault it is', { Code: 'InvalidMessageContents' }, 'retry'],
     ['retries a failure without a code', {}, 'retry'],
@@ -21,18 +23,6 @@ describe('resultOfFailure', () => {
     const result = resultOfFailure({ Code: 'InvalidMessageContents', SenderFault: true, Message: 'x'.repeat(1000) });
     assert.ok(result.kind === 'refused' && result.message.length === 256);
   });
-});
-
-describe('errorCode', () => {
-  for (const [code, bare] of [
-    ['AWS.SimpleQueueService.BatchRequestTooLong', 'BatchRequestTooLong'],
-    ['AWS.SimpleQueueService.NonExistentQueue', 'QueueDoesNotExist'],
-    ['com.amazonaws.sqs#OverLimit', 'OverLimit'],
-    ['KMS.ThrottlingException', 'KMS.ThrottlingException'],
-    ['ECONNRESET', 'ECONNRESET'],
-  ] as const) {
-    it(`makes ${bare} of ${code}`, () => assert.equal(errorCode(code), bare));
-  }
 });
 
 describe('requestFailure', () => {
