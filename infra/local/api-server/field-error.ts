@@ -9,6 +9,7 @@ export interface FieldError {
   readonly message: string;
 }
 
+/** A value that breaks a rule; `detail` says which. */
 export const invalid = (field: string, value: unknown, detail: string): FieldError =>
   withValue('FieldValueInvalid', 'Invalid value', field, value, detail);
 
@@ -16,14 +17,17 @@ export const invalid = (field: string, value: unknown, detail: string): FieldErr
 export const typeInvalid = (field: string, value: unknown, detail: string): FieldError =>
   withValue('FieldValueTypeInvalid', 'Invalid value', field, value, detail);
 
+/** A value that is there already. */
 export const duplicate = (field: string, value: unknown): FieldError =>
   withValue('FieldValueDuplicate', 'Duplicate value', field, value, '');
 
+/** A value that is not one of those `supported`. */
 export const notSupported = (field: string, value: unknown, supported: readonly unknown[]): FieldError => {
   const texts = supported.map((one) => JSON.stringify(typeof one === 'string' ? one : JSON.stringify(one)));
   return withValue('FieldValueNotSupported', 'Unsupported value', field, value, `supported values: ${texts.join(', ')}`);
 };
 
+/** More items or properties than `max`. */
 export const tooMany = (field: string, actual: number, max: number): FieldError =>
   withValue('FieldValueTooMany', 'Too many', field, actual, `must have at most ${max} ${max === 1 ? 'item' : 'items'}`);
 
@@ -31,8 +35,10 @@ export const tooMany = (field: string, actual: number, max: number): FieldError 
 export const tooLong = (field: string, max: number): FieldError =>
   withoutValue('FieldValueTooLong', 'Too long', field, `may not be more than ${max} ${max === 1 ? 'byte' : 'bytes'}`);
 
+/** Something that is not there. */
 export const required = (field: string, detail = ''): FieldError => withoutValue('FieldValueRequired', 'Required value', field, detail);
 
+/** A value that would be good at another time, or in another object. */
 export const forbidden = (field: string, detail: string): FieldError => withoutValue('FieldValueForbidden', 'Forbidden', field, detail);
 
 /** 422 Invalid about an object of the kind. */

@@ -1,11 +1,12 @@
-/**
- * A set of paths to fields, as managedFields stores it (fieldsV1). A path may be in the set without its parents, and a parent
- * without its children. Operations return new sets; only `insert` changes one.
- */
+/** Sets of paths to fields: what ownership is counted in. */
 import { isJsonObject, type JsonObject } from './api-object.ts';
 import { type FieldType, fieldOf } from './field-types.ts';
 import { compareElements, compareText, fieldName, isKey, type PathElement } from './path-element.ts';
 
+/**
+ * A set of paths to fields, as managedFields stores it (fieldsV1). A path may be in the set without its parents, and a parent
+ * without its children. Operations return new sets; only `insert` changes one.
+ */
 export class FieldSet {
   readonly #members: Set<PathElement>;
   readonly #children: Map<PathElement, FieldSet>;

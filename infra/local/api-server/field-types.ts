@@ -5,6 +5,7 @@
 import { isJsonObject, type JsonSchema, type KindInfo } from './api-object.ts';
 import { METADATA, schemaOf } from './built-in-schemas.ts';
 
+/** A list: one value, or one whose items are known again. */
 export interface ListType {
   readonly isAtomic: boolean;
   /** Fields that identify an item; none in a set, where an item is its own identity. */
@@ -12,6 +13,7 @@ export interface ListType {
   readonly element: FieldType;
 }
 
+/** A map: one value, or fields that are owned apart. */
 export interface MapType {
   readonly isAtomic: boolean;
   readonly fields: ReadonlyMap<string, FieldType>;

@@ -14,6 +14,7 @@ export interface Owner {
   readonly time?: string;
 }
 
+/** Owners by their keys. */
 export type Owners = ReadonlyMap<string, Owner>;
 
 /** The owner's key. Its order is the one in which conflicts are told. */

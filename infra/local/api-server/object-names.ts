@@ -1,4 +1,7 @@
-/** What names, label keys and label values may be, in the server's words (apimachinery 0.36, api/validate/content). Each function returns what is wrong. */
+/**
+ * What names, label keys and label values may be, in the server's words (apimachinery 0.36, api/validate/content). Each
+ * function returns what is wrong.
+ */
 
 const LABEL = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
 const SUBDOMAIN = `${LABEL}(\\.${LABEL})*`;
@@ -27,12 +30,14 @@ const tooLong = (text: string, max: number): string[] => (Buffer.byteLength(text
 const masked = (name: string, isPrefix: boolean): string =>
   isPrefix && name.length > 1 && name.endsWith('-') ? `${name.slice(0, -1)}a` : name;
 
+/** Of a name that is a DNS subdomain, as most names are. `isPrefix`: a suffix will follow. */
 export function subdomainFaults(name: string, isPrefix = false): string[] {
   const text = masked(name, isPrefix);
   const faults = tooLong(text, SUBDOMAIN_MAX);
   return whole(SUBDOMAIN).test(text) ? faults : [...faults, mustMatch(SUBDOMAIN_TEXT, SUBDOMAIN, 'example.com')];
 }
 
+/** Of a name that is a DNS label, as a namespace's. */
 export function labelFaults(name: string, isPrefix = false): string[] {
   const text = masked(name, isPrefix);
   const faults = tooLong(text, LABEL_MAX);
@@ -40,6 +45,7 @@ export function labelFaults(name: string, isPrefix = false): string[] {
   return [...faults, whole(SUBDOMAIN).test(text) ? 'must not contain dots' : mustMatch(LABEL_TEXT, LABEL, 'my-name', '123-abc')];
 }
 
+/** Of a name that only has to fit into a path, as those of roles. */
 export function pathSegmentFaults(name: string, isPrefix = false): string[] {
   if (!isPrefix && (name === '.' || name === '..')) return [`may not be '${name}'`];
   return ['/', '%'].filter((piece) => name.includes(piece)).map((piece) => `may not contain '${piece}'`);
@@ -63,6 +69,7 @@ export function qualifiedNameFaults(key: string): string[] {
 const prefixFaults = (prefix: string): string[] =>
   prefix === '' ? ['prefix part must be non-empty'] : subdomainFaults(prefix).map((fault) => `prefix part ${fault}`);
 
+/** Of a label's value. */
 export function labelValueFaults(value: string): string[] {
   const faults = tooLong(value, LABEL_MAX);
   return whole(`(${KEY})?`).test(value) ? faults : [...faults, mustMatch(VALUE_TEXT, `(${KEY})?`, 'MyValue', 'my_value', '12345')];

@@ -5,13 +5,16 @@
 import { isJsonObject } from './api-object.ts';
 import type { ListType } from './field-types.ts';
 
+/** An element, as fieldsV1 spells it. */
 export type PathElement = string;
 
+/** The element of the field `name`. */
 export const fieldElement = (name: string): PathElement => `f:${name}`;
 
 /** The field's name, or undefined if the element is no field. */
 export const fieldName = (element: PathElement): string | undefined => (element.startsWith('f:') ? element.slice(2) : undefined);
 
+/** True for an item of a keyed list. */
 export const isKey = (element: PathElement): boolean => element.startsWith('k:');
 
 /** The element of an item of a keyed list or set, or the reason why it has none. */
@@ -63,6 +66,7 @@ export function printElement(element: PathElement): string {
   }
 }
 
+/** A path as conflicts print it: `.status.conditions[type="Ready"].status`. */
 export const printPath = (path: readonly PathElement[]): string => path.map(printElement).join('');
 
 function printValue(value: unknown): string {
