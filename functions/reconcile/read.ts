@@ -43,8 +43,8 @@ export interface ReadAnswer {
  * The object as it is now, or undefined. Not older than the envelope says; the newest where a record was received more than
  * once, because the run that died may have known more than its envelope.
  *
- * One that a cache shows as paused is read anew: the run of the pause's end may be over already, and it has trusted that this
- * message, a wake-up above all, would be worked on.
+ * One that a cache shows as paused, or outside the selection, is read anew: the run of the pause's or the absence's end may be over
+ * already, and it has trusted that this message, a wake-up above all, would be worked on.
  */
 export async function readObject(context: RunContext): Promise<ReadAnswer> {
   const { run, reconciler, client } = context;
@@ -60,8 +60,15 @@ export async function readObject(context: RunContext): Promise<ReadAnswer> {
       throw error;
     }
   });
-  const isInDoubt = asked !== undefined && object !== undefined && isPaused(object) && run.data.reason !== 'paused';
+  const isInDoubt = asked !== undefined && object !== undefined && isLeftAlone(context, object);
   return { object: isInDoubt ? await client.get(reconciler.resource, run.key) : object, isPositionLost: asked !== known };
+}
+
+/** True for an object that nothing is done about, unless it was sent because of that: then what the cache shows is news. */
+function isLeftAlone({ run, reconciler }: RunContext, object: KubernetesObject): boolean {
+  const paused = isPaused(object);
+  if (!paused && reconciler.watch.selects(object)) return false;
+  return [...run.reasons].some((reason) => reason !== (paused ? 'paused' : 'deleted'));
 }
 
 function isNotServed(error: unknown): boolean {
