@@ -40,7 +40,7 @@ describe('the object store', () => {
         );
       }
     });
-    fc.assert(keepsStates);
+    void fc.assert(keepsStates);
   });
 
   it('has the changes of a kind after any position, and no others', () => {

@@ -1,0 +1,119 @@
+/** kubectl of the version that the project is tested with, at the embedded API server. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { type ApiServer, startApiServer } from '../../infra/local/api-server/api-server.ts';
+import { controlPlaneAssets } from '../../infra/local/control-plane/build.ts';
+import { type CommandResult, runCommand } from '../../infra/local/run-command.ts';
+import { definitions } from '../contracts/kubernetes/definitions.ts';
+import { until } from './api.ts';
+
+describe('kubectl at the embedded API server', { timeout: 120_000 }, () => {
+  let server: ApiServer;
+  let dir: string;
+  let program: string;
+  let env: NodeJS.ProcessEnv;
+
+  before(async () => {
+    program = join(await controlPlaneAssets(['kubectl']), 'kubectl');
+    server = await startApiServer();
+    dir = mkdtempSync(join(tmpdir(), 'dogwatch-kubectl-'));
+    const kubeconfig = join(dir, 'config');
+    writeFileSync(kubeconfig, server.kubeconfig());
+    env = { PATH: process.env['PATH'] ?? '', HOME: dir, KUBECONFIG: kubeconfig };
+  });
+  after(async () => {
+    await server?.stop();
+    rmSync(dir, { recursive: true });
+  });
+
+  const run = (words: string, input?: string): Promise<CommandResult> =>
+    runCommand(program, words.split(' '), { env, ...(input === undefined ? {} : { input }) });
+  /** What a command that has to work writes. */
+  async function kubectl(words: string, object?: unknown): Promise<string> {
+    const { code, stdout, stderr } = await run(words, object === undefined ? undefined : JSON.stringify(object));
+    assert.equal(code, 0, `kubectl ${words}: ${stderr}`);
+    return stdout.trim();
+  }
+  const widget = (size: number, name = 'one') => ({
+    apiVersion: 'wire.example/v1',
+    kind: 'Widget',
+    metadata: { name, namespace: 'default' },
+    spec: { size },
+  });
+
+  it('installs a definition and waits for it', async () => {
+    for (const definition of definitions()) await kubectl('apply --server-side -f -', definition);
+    assert.match(await kubectl('wait --for=condition=Established --timeout=10s crd/widgets.wire.example'), /condition met/);
+    assert.match(await kubectl('api-resources --api-group=wire.example'), /widgets +wire\.example\/v1 +true +Widget/);
+  });
+
+  it('applies, and shows the object in a table, with more columns on demand', async () => {
+    assert.equal(await kubectl('apply --server-side -f -', widget(1)), 'widget.wire.example/one serverside-applied');
+    assert.match(await kubectl('get widgets'), /^NAME +READY\none *$/);
+    assert.match(await kubectl('get widgets -o wide'), /^NAME +READY +OBSERVED\none *$/);
+    assert.equal(await kubectl('get widget one -o jsonpath={.spec.size}'), '1');
+    assert.match(await kubectl('get widgets -A --show-labels'), /^NAMESPACE +NAME +READY +LABELS\ndefault +one +<none>$/);
+  });
+
+  it('applies again, and is told of a conflict and of what is invalid', async () => {
+    await kubectl('patch widget one --type=merge -p {"spec":{"size":5}}');
+    const conflict = await run('apply --server-side -f -', JSON.stringify(widget(2)));
+    assert.match(conflict.stderr, /Apply failed with 1 conflict: conflict with "kubectl-patch" using wire\.example\/v1: \.spec\.size/);
+    assert.equal(await kubectl('apply --server-side --force-conflicts -f -', widget(2)), 'widget.wire.example/one serverside-applied');
+    const invalid = await run('apply --server-side --force-conflicts -f -', JSON.stringify(widget(-1)));
+    assert.match(invalid.stderr, /spec\.size: Invalid value: -1/);
+  });
+
+  it('patches the status, and waits for a condition', async () => {
+    const status = { status: { conditions: [{ type: 'Ready', status: 'True' }], observedGeneration: 3 } };
+    await kubectl(`patch widget one --subresource=status --type=merge -p ${JSON.stringify(status)}`);
+    assert.match(await kubectl('wait --for=condition=Ready --timeout=10s widget/one'), /condition met/);
+    assert.match(await kubectl('get widgets -o wide'), /\none +True +3$/);
+  });
+
+  it('watches', async () => {
+    const child = spawn(program, ['get', 'widgets', '-w'], { env, stdio: ['ignore', 'pipe', 'ignore'] });
+    let seen = '';
+    child.stdout.on('data', (chunk: Buffer) => {
+      seen += chunk.toString();
+    });
+    await until('the first row', () => (seen.includes('one') ? true : undefined), 10_000);
+    await kubectl('apply --server-side -f -', widget(3, 'two'));
+    await until('the new row', () => (seen.includes('two') ? true : undefined), 10_000);
+    child.kill();
+  });
+
+  it('describes and explains in yaml what is there, and lists events', async () => {
+    assert.match(await kubectl('get widget one -o yaml --show-managed-fields'), /managedFields:/);
+    assert.match(await kubectl('describe widget one'), /Kind: +Widget/);
+    assert.equal(await kubectl('get events'), '');
+  });
+
+  it('works with built-in kinds by apply', async () => {
+    await kubectl('apply --server-side -f -', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'made' } });
+    const data = { a: '1', b: '2' };
+    await kubectl('apply --server-side -f -', { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'map', namespace: 'made' }, data });
+    assert.match(await kubectl('get configmaps -n made'), /^NAME +DATA +AGE\nmap +2 +\d+s$/);
+    await kubectl('label configmap map -n made team=a');
+    assert.equal(await kubectl('get configmaps -A -l team=a -o name'), 'configmap/map');
+    assert.match(await kubectl('delete namespace made --timeout=20s'), /deleted/);
+    assert.match((await run('get configmaps -n made')).stderr, /No resources found/);
+  });
+
+  it('says what is not there', async () => {
+    const { code, stderr } = await run('create configmap x');
+    assert.equal(code, 1);
+    assert.match(stderr, /A protobuf body is not part of the embedded API server/);
+    assert.match((await run('get pods')).stderr, /the server doesn't have a resource type "pods"/);
+  });
+
+  it('deletes, one and all', async () => {
+    assert.match(await kubectl('delete widget one --timeout=10s'), /"one" deleted/);
+    await kubectl('delete widgets --all --timeout=10s');
+    assert.match((await run('get widgets')).stderr, /No resources found in default namespace/);
+  });
+});
