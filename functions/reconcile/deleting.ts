@@ -18,7 +18,7 @@ import { overtaken } from './overtaken.ts';
 import type { ObjectContext } from './run-context.ts';
 import type { StepsResult } from './run-report.ts';
 import { sendDeleted } from './send-deleted.ts';
-import { toBeWoken, wakeOf } from './wake.ts';
+import { isBesideDeletion, toBeWoken, wakeOf } from './wake.ts';
 
 /**
  * Finalize; once that is done, a message that looks again when every run of before is over; once SQS has it, the finalizer comes off.
@@ -66,27 +66,31 @@ function asAuthorSeesIt({ reconciler: { resource }, object, log, run }: ObjectCo
 
 /** Wakes the object later, and says so in its status, which keeps it at one chain of wake-ups. */
 async function waitFor(context: ObjectContext, seconds: number): Promise<StepsResult> {
-  const { object, progress } = context;
   const wake = wakeOf(context, seconds);
   if (wake === undefined || !wake.isSent) return DELETING;
-  const isStored = progress.seen === undefined || observedOf(object).nextReconcileTime === wake.at.getTime();
-  const written = isStored ? undefined : await storeWakeUp(context, wake.at);
-  return { outcome: toBeWoken(wake.at, written ?? object.metadata) };
+  const waiting = await storeWakeUp(context, wake.at);
+  if (waiting === undefined && isBesideDeletion(context.run)) return DELETING;
+  return { outcome: toBeWoken(wake.at, waiting ?? context.object.metadata) };
 }
 
 /**
- * The metadata of the object that waits until `at`; undefined where that could not be written, because the object moved or its
- * CRD does not know the field. It is woken all the same: another chain costs a run, none would keep the object for ever.
+ * The metadata of the object that waits until `at`; undefined for one that stores no time: it is not ours, may not be written, or its
+ * CRD does not know the field. One that has moved is woken all the same: another chain costs a run, none would keep it for ever.
  */
 async function storeWakeUp(context: ObjectContext, at: Date): Promise<ObjectMetadata | undefined> {
-  const { client, reconciler, object } = context;
-  if (reconciler.resource.isDescribed) return undefined;
+  const { client, reconciler, object, progress } = context;
+  const { metadata } = object;
+  if (reconciler.resource.isDescribed || progress.seen === undefined) return undefined;
+  if (observedOf(object).nextReconcileTime === at.getTime()) return metadata;
   try {
-    context.progress.storing = at;
+    progress.storing = at;
     const status = withNextReconcileTime(ownStatusOf(object), at);
-    return await client.applyStatus(reconciler.resource, statusBody(context, object.metadata.resourceVersion, status));
+    const answer = await client.applyStatus(reconciler.resource, statusBody(context, metadata.resourceVersion, status));
+    // Another time is another version, unless the field was dropped.
+    return answer?.resourceVersion === metadata.resourceVersion ? undefined : answer;
   } catch (error) {
-    if (error instanceof ConflictError || error instanceof TerminalError) return undefined;
+    if (error instanceof ConflictError) return metadata;
+    if (error instanceof TerminalError) return undefined;
     throw error;
   }
 }

@@ -10,16 +10,18 @@ import type { ObjectContext } from './run-context.ts';
 /** What comes beside the message of the deletion: repairs, for as long as it is not done, and children as they go. */
 const BESIDE_DELETION: ReadonlySet<Reason> = new Set<Reason>(['sweep', 'resync', 'child-changed', 'metadata-changed']);
 
-/**
- * What this run stores and sends for the next one, `seconds` from now; undefined where there is to be none. A kind that is not
- * ours stores nothing, so that each run sends for itself; save for what comes beside a deletion, each of which would begin one more chain.
- */
+/** What this run stores and sends for the next one, `seconds` from now; undefined where there is to be none. */
 export function wakeOf({ run, reconciler, object, now }: ObjectContext, seconds: number | undefined): Wake | undefined {
-  const { isDescribed } = reconciler.resource;
-  const stored = isDescribed ? undefined : observedOf(object).nextReconcileTime;
-  const wake = decideWake({ stored, seconds, now, redelivered: mayHaveRun(run) });
-  const isBeside = [...run.reasons].every((reason) => BESIDE_DELETION.has(reason));
-  return wake !== undefined && isDescribed && isBeside ? { ...wake, isSent: false } : wake;
+  const stored = reconciler.resource.isDescribed ? undefined : observedOf(object).nextReconcileTime;
+  return decideWake({ stored, seconds, now, redelivered: mayHaveRun(run) });
+}
+
+/**
+ * True for a run that only came beside the message of the deletion. Where the object stores no time, it sends for none: each would
+ * begin one more chain of wake-ups.
+ */
+export function isBesideDeletion({ reasons }: ObjectRun): boolean {
+  return [...reasons].every((reason) => BESIDE_DELETION.has(reason));
 }
 
 /** The outcome of a run that did what it had to and is to be followed by one at `at`, of the object with this metadata. */

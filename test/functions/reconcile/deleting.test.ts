@@ -188,6 +188,50 @@ describe('a finalizer that is not done', () => {
     assert.equal((await harness.redeliver())['branch'], 'finalized');
   });
 
+  const forgetful: readonly (readonly [string, (harness: OutsideHarness) => void])[] = [
+    [
+      'whose conditions are one value',
+      (harness) => {
+        const conditions = [{ type: 'Synced', status: 'True', reason: 'Ok', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' }];
+        const theirs = { manager: 'other', operation: 'Update', subresource: 'status', fieldsV1: { 'f:status': { 'f:conditions': {} } } };
+        harness.east.edit(widgets, { name: 'a' }, (draft) => {
+          draft['status'] = { conditions };
+          draft['metadata'] = { ...(draft['metadata'] as object), managedFields: [theirs] };
+        });
+      },
+    ],
+    [
+      'whose CRD drops the time',
+      (harness) => {
+        const { applyStatus } = harness.east.client;
+        const dropping: typeof applyStatus = (type, { status, ...body }, options) => {
+          const { nextReconcileTime: _, ...kept } = status as Record<string, unknown>;
+          return applyStatus(type, { ...body, status: kept }, options);
+        };
+        Object.assign(harness.east.client, { applyStatus: dropping });
+      },
+    ],
+    [
+      'whose CRD refuses the time',
+      (harness) =>
+        harness.east.fault({ verb: 'applyStatus' }, { throw: new TerminalError('final-server-error', 'field not declared in schema') }, 9),
+    ],
+  ];
+  for (const [name, forget] of forgetful) {
+    it(`keeps one chain of wake-ups for an object ${name}, whatever the watcher sends meanwhile`, async () => {
+      const harness = await deleting();
+      forget(harness);
+      harness.finalize = () => ({ done: false, requeueAfterSeconds: 60 });
+      assert.equal((await harness.deliver({ reason: 'deleting' }))['branch'], 'requeue-after');
+      for (const reason of ['sweep', 'resync', 'child-changed'] as const) {
+        await harness.clock.advance(1000);
+        assert.equal((await harness.deliver({ reason, mustRun: reason !== 'sweep' }))['branch'], 'deleting', reason);
+      }
+      assert.deepEqual([harness.sent().length, harness.status()['nextReconcileTime']], [1, undefined]);
+      assert.equal((await harness.redeliver())['branch'], 'requeue-after');
+    });
+  }
+
   it('is woken again and again for an object that is gone, until it is done', async () => {
     const harness = await deleting();
     const uid = harness.uid();
