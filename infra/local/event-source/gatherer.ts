@@ -68,14 +68,13 @@ export function createGatherer(options: GathererOptions): Gatherer {
   const held: Held[] = [];
   let fault: { readonly error: unknown } | undefined;
 
-  const nowMs = (): number => clock.now().getTime();
   const take = (count: number): SQSRecord[] => held.splice(0, count).map(({ record }) => record);
-  const isWindowOver = (): boolean => held[0] !== undefined && nowMs() - held[0].receivedAtMs >= windowSeconds * 1000;
+  const isWindowOver = (): boolean => held[0] !== undefined && clock.steadyMs() - held[0].receivedAtMs >= windowSeconds * 1000;
 
   async function receive(signal: AbortSignal): Promise<number> {
     const max = Math.min(RECEIVE_MAX, batchSize - held.length);
     const messages = await receiver.receive({ max, waitSeconds: POLL_WAIT_SECONDS }, signal);
-    const receivedAtMs = nowMs();
+    const receivedAtMs = clock.steadyMs();
     for (const message of messages) {
       const record = toRecord(message);
       held.push({ record, bytes: Buffer.byteLength(JSON.stringify(record)), receivedAtMs });

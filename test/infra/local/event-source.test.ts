@@ -246,7 +246,7 @@ describe('createEventSource', () => {
 
   it('waits a fault of the queue out, longer each time, and logs it', async () => {
     const sleeps: number[] = [];
-    const clock = { now: () => new Date(0), random: () => 0.5, sleep: async (ms: number) => void sleeps.push(ms) } as Clock;
+    const clock = { steadyMs: () => 0, random: () => 0.5, sleep: async (ms: number) => void sleeps.push(ms) } as Clock;
     let polls = 0;
     const receiver: Receiver = {
       async receive(_, signal) {

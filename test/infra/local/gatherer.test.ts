@@ -20,8 +20,8 @@ const many = (count: number, atMs = 0): Arrival[] => Array.from({ length: count 
 /** A queue in which messages appear as time goes by. `fails`: numbers of the polls that fail, from 1. */
 function setUp(arrivals: readonly Arrival[], options: Partial<GathererOptions> = {}, fails: readonly number[] = []) {
   const clock = new FakeClock();
-  const startMs = clock.now().getTime();
-  const elapsedMs = (): number => clock.now().getTime() - startMs;
+  const startMs = clock.steadyMs();
+  const elapsedMs = (): number => clock.steadyMs() - startMs;
   const left = [...arrivals];
   const polls: number[] = [];
   const receiver: Receiver = {
@@ -100,6 +100,16 @@ describe('createGatherer', () => {
       assert.deepEqual(bodies(later.records), ['36900-0']);
       assert.ok(later.atMs >= 41_900 && later.atMs < 42_900, String(later.atMs));
     });
+
+    for (const byMs of [3_600_000, -3_600_000]) {
+      it(`lasts as long where somebody sets the wall clock by ${byMs} ms meanwhile`, async () => {
+        const { next, clock } = setUp([...many(1), ...many(1, 4_500)], { batchSize: 100, windowSeconds: 5 });
+        void clock.sleep(1_500).then(() => clock.setForward(byMs));
+        const { records, atMs } = await next();
+        assert.deepEqual(bodies(records), ['0-0', '4500-0']);
+        assert.ok(atMs >= 5_000 && atMs < 6_000, String(atMs));
+      });
+    }
 
     it('ends it at the signal, and receives nothing more', async () => {
       const { clock, gatherer, polls } = setUp([...many(2), ...many(5, 60_000)], { batchSize: 100, windowSeconds: 300 });
