@@ -27,9 +27,15 @@ export function createMetrics(namespace = 'Dogwatch'): Metrics {
       const groups = groupMetrics(waiting);
       waiting = [];
       for (const { dimensions, metrics } of groups) {
-        powertools.addDimensions({ ...dimensions });
-        for (const { name, unit, value } of metrics) powertools.addMetric(name, unit, value);
-        powertools.publishStoredMetrics();
+        try {
+          powertools.addDimensions({ ...dimensions });
+          for (const { name, unit, value } of metrics) powertools.addMetric(name, unit, value);
+          powertools.publishStoredMetrics();
+        } finally {
+          // What is left of a group that threw would be told under the dimensions of the next one.
+          powertools.clearMetrics();
+          powertools.clearDimensions();
+        }
       }
     },
   };

@@ -62,6 +62,18 @@ describe('createMetrics', () => {
     assert.equal(lines.length, 1);
   });
 
+  it('leaves nothing of what cannot be written to the next flush, where it would have wrong dimensions', async () => {
+    const lines = await linesOf(`
+      metrics.add([count('A', 1, { cluster: 'east', branch: 'gone' }), { ...count('A', 2, { cluster: 'east', branch: 'gone' }), unit: 'Seconds' }]);
+      try { metrics.flush(); console.log(JSON.stringify({ thrown: false })); } catch { console.log(JSON.stringify({ thrown: true })); }
+      metrics.add([count('B', 3, { cluster: 'west' })]);
+      metrics.flush();`);
+    assert.deepEqual(
+      lines.map(({ _aws, ...rest }) => rest),
+      [{ thrown: true }, { cluster: 'west', B: 3 }],
+    );
+  });
+
   it('goes by the environment: another namespace, or none of it', async () => {
     const code = `metrics.add([count('A', 1, { cluster: 'east' })]); metrics.flush();`;
     const [line] = await linesOf(code, { POWERTOOLS_METRICS_NAMESPACE: 'Dogwatch-test' });
