@@ -29,6 +29,8 @@ interface Listed {
   readonly heldBackCount: number;
 }
 
+const NOTHING: Listed = { objects: [], pausedCount: 0, heldBackCount: 0 };
+
 /**
  * Sends `manual` for every object of the kind that its reconciler selects and that is not paused; 1 where not all were sent.
  *
@@ -37,12 +39,15 @@ interface Listed {
 export async function reconcileAll(manual: Manual, { namespace, rate, signal }: AllOptions): Promise<ExitCode> {
   const { client, reconciler, json, print, say } = manual;
   const { resource } = reconciler;
-  const { objects, pausedCount, heldBackCount } = await listAll(manual, namespace, signal);
+  const listed = await listAll(manual, namespace, signal);
+  const { objects, pausedCount, heldBackCount } = listed ?? NOTHING;
   const whose = `${client.cluster}: ${resource.plural}`;
-  if (!signal.aborted) say(`${whose}: ${objects.length} to be run, ${rate} a second${leftOut(pausedCount, heldBackCount)}`);
-  const { sentCount, refusedCount, code } = await sendAll(manual, objects, { rate, signal });
-  const isWhole = !signal.aborted && sentCount === objects.length;
-  const stopped = signal.aborted ? 'stopped: ' : '';
+  if (listed !== undefined) say(`${whose}: ${objects.length} to be run, ${rate} a second${leftOut(pausedCount, heldBackCount)}`);
+  const { sentCount, refusedCount, leftCount, code } = await sendAll(manual, objects, { rate, signal });
+  // A signal that comes when all is done has stopped nothing.
+  const isStopped = listed === undefined || (signal.aborted && leftCount > 0);
+  const isWhole = listed !== undefined && sentCount === objects.length;
+  const stopped = isStopped ? 'stopped: ' : '';
   const why = code === undefined ? '' : `; SQS: ${code}`;
   if (json) {
     const counts = { found: objects.length, sent: sentCount, refused: refusedCount, paused: pausedCount, heldBack: heldBackCount };
@@ -55,7 +60,7 @@ export async function reconcileAll(manual: Manual, { namespace, rate, signal }: 
         group: resource.group,
         ...place,
         ...counts,
-        stopped: signal.aborted,
+        stopped: isStopped,
         ...error,
       }),
     );
@@ -68,12 +73,13 @@ function leftOut(pausedCount: number, heldBackCount: number): string {
   return parts.length === 0 ? '' : `; left out: ${parts.join(', ')}`;
 }
 
-async function listAll(manual: Manual, namespace: string | undefined, signal: AbortSignal): Promise<Listed> {
+/** Undefined where the signal ended it: how many there are is not known then. */
+async function listAll(manual: Manual, namespace: string | undefined, signal: AbortSignal): Promise<Listed | undefined> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await listOnce(manual, namespace, signal);
     } catch (error) {
-      if (signal.aborted) return { objects: [], pausedCount: 0, heldBackCount: 0 };
+      if (signal.aborted) return undefined;
       if (!(error instanceof TransientError && error.code === 'expired') || tries === LIST_TRIES) throw error;
     }
   }
@@ -115,6 +121,8 @@ async function listOnce({ client, reconciler }: Manual, namespace: string | unde
 interface Sent {
   readonly sentCount: number;
   readonly refusedCount: number;
+  /** Those that were neither sent nor refused for good. */
+  readonly leftCount: number;
   /** What SQS said last of what it did not take. */
   readonly code: string | undefined;
 }
@@ -149,5 +157,5 @@ async function sendAll(manual: Manual, objects: readonly Seen[], { rate, signal 
     const paceMs = fruitless === 0 ? (batch.length / rate) * 1000 : 1000 * 2 ** (fruitless - 1);
     await clock.sleep(startedAtMs + paceMs - clock.steadyMs(), signal);
   }
-  return { sentCount, refusedCount, code: sentCount === objects.length ? undefined : code };
+  return { sentCount, refusedCount, leftCount: waiting.length, code: sentCount === objects.length ? undefined : code };
 }

@@ -118,6 +118,27 @@ describe('reconcile --kind', () => {
     assert.deepEqual(scene.printed, ['east: claims: stopped: 30 of 100 sent']);
   });
 
+  for (const json of [false, true]) {
+    it(`is done where it is told to stop after the last send, ${json ? 'as JSON' : 'as text'}`, async () => {
+      const scene = new ManualScene();
+      scene.claims(5);
+      const stop = new AbortController();
+      scene.queue.answer = (_, { index }) => {
+        if (index === 4) stop.abort();
+        return SENT;
+      };
+      assert.equal(await scene.finish(reconcileAll(scene.manual({ json }), { ...all, signal: stop.signal })), 0);
+      if (json) assert.equal((JSON.parse(scene.printed[0] ?? '') as { stopped: boolean }).stopped, false);
+      else assert.deepEqual(scene.printed, ['east: claims: 5 of 5 sent']);
+    });
+  }
+
+  it('is stopped where it is told to while it lists, also of a kind without objects', async () => {
+    const scene = new ManualScene();
+    assert.equal(await scene.finish(reconcileAll(scene.manual(), { ...all, signal: AbortSignal.abort() })), 1);
+    assert.deepEqual(scene.printed, ['east: claims: stopped: 0 of 0 sent']);
+  });
+
   it('has nothing to do for a kind without objects', async () => {
     const scene = new ManualScene();
     assert.equal(await reconcileAll(scene.manual(), all), 0);
