@@ -119,7 +119,7 @@ async function settleRun(run: ObjectRun, invocation: Invocation, sends: AbortSig
   let decided: Decided;
   try {
     decided = await decide(await processRun(run, dependencies, deadline.signal, circuit), run, deadline.signal, dependencies);
-    await showInTime(decided, { deadline: deadline.signal, sends }, dependencies);
+    await showInTime(decided, { deadline: deadline.signal, opened: circuit.opened, sends }, dependencies);
   } finally {
     // Whatever happened: a probe that never ends would keep every other run of its cluster waiting.
     circuit.leave();

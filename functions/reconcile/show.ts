@@ -8,7 +8,7 @@ import type { RunDependencies } from './process.ts';
 import { createRunClient } from './run-client.ts';
 import type { RunReport } from './run-report.ts';
 
-/** How long showing may take after the run's deadline, in milliseconds: of what the invocation keeps for sends. */
+/** How long showing may take that the run's own client refuses, in milliseconds: of what the invocation keeps for sends. */
 const LATE_MS = 2_000;
 
 /** A run, and what becomes of its message; its data is that of the object which it found. */
@@ -22,16 +22,19 @@ export interface Decided {
 export interface ShowTimes {
   /** Aborted when the run's time is over. */
   readonly deadline: AbortSignal;
+  /** Aborted when the run's cluster answers no other run. */
+  readonly opened: AbortSignal;
   /** Aborted when the invocation is about to end. */
   readonly sends: AbortSignal;
 }
 
 /**
  * Shows what became of a run: before the message goes on, so that a redelivery shows it again if this is cut short. A run that
- * has used up its time is shown all the same, by a client of another signal: its own refuses whatever still goes on of it.
+ * has used up its time is shown all the same, by a client of another signal: its own refuses whatever still goes on of it. So is one
+ * under which the circuit of its cluster opened: its own client would write nothing, but its message may go on as a letter.
  */
-export async function showInTime(decided: Decided, { deadline, sends }: ShowTimes, dependencies: RunDependencies): Promise<void> {
-  if (!deadline.aborted) return untilEnd(deadline, show(decided));
+export async function showInTime(decided: Decided, { deadline, opened, sends }: ShowTimes, dependencies: RunDependencies): Promise<void> {
+  if (!deadline.aborted && !opened.aborted) return untilEnd(deadline, show(decided));
   const { run, report } = decided;
   const cluster = dependencies.clusters.get(run.key.cluster);
   if (report.context === undefined || cluster === undefined) return;

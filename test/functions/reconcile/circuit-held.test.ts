@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { EnvelopeData } from '../../../events/envelope.ts';
+import { TerminalError } from '../../../functions/core/errors.ts';
 import { down, opened, run, widgetsOf } from './circuit-scene.ts';
 import { type Harness, planFor, type WidgetInput, widgets } from './harness.ts';
 import { BULK_ARN, DEAD_LETTER_QUEUE_URL, QUEUE_URLS, rawRecord, START } from './records.ts';
@@ -161,6 +162,26 @@ describe('a run that is under way when the circuit of its cluster opens', () => 
     assert.deepEqual(await run(harness, ['slow']), ['transient']);
     assert.deepEqual(await run(harness, ['w0']), ['circuit-open']);
   });
+
+  for (const [name, isSilent] of [
+    ['it can', false],
+    ['it gets no answer: its letter goes all the same', true],
+  ] as const)
+    it(`shows what it is refused for, as far as ${name}`, async () => {
+      const { harness } = widgetsOf(5);
+      harness.createWidget('slow');
+      harness.author = async () => {
+        await open(harness);
+        if (isSilent) harness.east.fault({ name: 'slow' }, { hang: true });
+        throw new TerminalError('impossible', 'no');
+      };
+      assert.deepEqual(await harness.invoke(harness.recordFor({ name: 'slow', reason: 'created' })), []);
+      assert.equal(harness.lastRun()['disposition'], 'dead-letter');
+      assert.equal(harness.queue.envelopes(DEAD_LETTER_QUEUE_URL).length, 1);
+      const shown = ['Ready', 'Stalled'].map((type) => harness.condition(type, 'slow')?.['status']);
+      assert.deepEqual(shown, isSilent ? [undefined, undefined] : ['False', 'True']);
+      assert.equal(harness.clock.now().getTime() - START.getTime(), isSilent ? 2000 : 0);
+    });
 
   it('is not one of another cluster', async () => {
     const { harness } = widgetsOf(5);
