@@ -56,8 +56,9 @@ function metricsOfRecords(cluster: string, branch: string, recordCount: number):
 }
 
 /**
- * The numbers of a heartbeat: that it came, how long it took and, if that was not long, how the cluster is. One of no cluster of
- * the registry is counted only, or values of several would be one.
+ * The numbers of a heartbeat: that it came, how long it took and, if that was not long, how the cluster is. It is not among
+ * `Records`, which would be a second name for `Heartbeats` to be billed. One of no cluster of the registry is counted only, or values
+ * of several would be one.
  */
 export function metricsOfHeartbeat(cluster: string, { time, data }: Heartbeat, now: Date): Metric[] {
   const dimensions = { cluster };
