@@ -21,7 +21,7 @@ export function endsHere(run: ObjectRun, object: KubernetesObject | undefined, r
   if (isPaused(object)) return 'paused';
   if (deletionTimestamp !== undefined) return 'deleting';
   if (!reconciler.watch.selects(object)) return 'not-selected';
-  if (!reconciler.resource.isDescribed && isStaleRequeue(run, observedOf(object).nextReconcileTime)) return 'requeue-stale';
+  if (!reconciler.resource.isDescribed && isStaleRequeue(run, object)) return 'requeue-stale';
   if (run.data.mustRun) return undefined;
   if (isRetry(run) && generation !== undefined && (run.data.generation ?? generation) < generation) return 'retry-superseded';
   // Whoever wrote this status did not speak of our work.

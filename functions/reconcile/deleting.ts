@@ -13,7 +13,7 @@ import { isPaused } from './decide.ts';
 import { askToFinalize } from './finalize.ts';
 import { hasFinalizer } from './finalizer.ts';
 import type { ObjectRun } from './fold.ts';
-import { observedOf } from './observed.ts';
+import { waitingOf } from './observed.ts';
 import { overtaken } from './overtaken.ts';
 import type { ObjectContext } from './run-context.ts';
 import type { StepsResult } from './run-report.ts';
@@ -81,7 +81,7 @@ async function storeWakeUp(context: ObjectContext, at: Date): Promise<ObjectMeta
   const { client, reconciler, object, progress } = context;
   const { metadata } = object;
   if (reconciler.resource.isDescribed || progress.seen === undefined) return undefined;
-  if (observedOf(object).nextReconcileTime === at.getTime()) return metadata;
+  if (waitingOf(object).until === at.getTime()) return metadata;
   try {
     progress.storing = at;
     const status = withNextReconcileTime(ownStatusOf(object), at);

@@ -2,6 +2,7 @@
 import { READY } from '../core/conditions.ts';
 import { isJsonObject } from '../core/plain-json.ts';
 import type { KubernetesObject } from '../core/reconciler.ts';
+import { ownStatusOf } from '../core/status.ts';
 import { storedTime } from '../core/wake-time.ts';
 
 export interface Observed {
@@ -9,8 +10,6 @@ export interface Observed {
   /** Absent in the cluster counts as 1. */
   readonly observedRevision: number;
   readonly childrenDigest: string | undefined;
-  /** The wake-up that the object waits for, in Unix milliseconds. */
-  readonly nextReconcileTime: number | undefined;
   /** Status of condition Ready; undefined where there is none. */
   readonly ready: string | undefined;
 }
@@ -19,14 +18,28 @@ export interface Observed {
 export function observedOf(object: KubernetesObject): Observed {
   const { status: read } = object;
   const status = isJsonObject(read) ? read : {};
-  const { observedGeneration, observedRevision, childrenDigest, nextReconcileTime } = status;
+  const { observedGeneration, observedRevision, childrenDigest } = status;
   return {
     observedGeneration: typeof observedGeneration === 'number' ? observedGeneration : undefined,
     observedRevision: typeof observedRevision === 'number' ? observedRevision : 1,
     childrenDigest: typeof childrenDigest === 'string' ? childrenDigest : undefined,
-    nextReconcileTime: storedTime(nextReconcileTime),
     ready: readyOf(status)?.status,
   };
+}
+
+/** What an object of ours waits for. */
+export interface Waiting {
+  /** In Unix milliseconds; undefined for nothing. */
+  readonly until: number | undefined;
+  /** True where somebody else has written over the time: what it was, and whether there was one, is not known. */
+  readonly isForeign: boolean;
+}
+
+/** The wake-up that the object waits for: a time that a run of ours has stored, since nobody has sent for any other. */
+export function waitingOf(object: KubernetesObject): Waiting {
+  const { status } = object;
+  const own = ownStatusOf(object)['nextReconcileTime'];
+  return { until: storedTime(own), isForeign: own === undefined && isJsonObject(status) && status['nextReconcileTime'] !== undefined };
 }
 
 /** Condition Ready of a status body, as far as it has the shape of one. */

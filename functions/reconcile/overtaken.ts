@@ -4,7 +4,7 @@ import { canonicalJson } from '../core/plain-json.ts';
 import type { KubernetesObject, Reconciler } from '../core/reconciler.ts';
 import { isSameOwnStatus, ownStatusOf } from '../core/status.ts';
 import { untilAborted } from './abort.ts';
-import { observedOf } from './observed.ts';
+import { waitingOf } from './observed.ts';
 import type { RunReport } from './run-report.ts';
 
 /** What has happened to the object since it was read; `foreign-fields`: nothing that the run rests on. */
@@ -26,11 +26,11 @@ function isSameContent(before: KubernetesObject, after: KubernetesObject): boole
 /** The outcome of a run that was overtaken, with what was found. */
 export function overtaken(by: OvertakenBy, found: KubernetesObject): Outcome {
   const { uid, resourceVersion, generation } = found.metadata;
-  const { nextReconcileTime } = observedOf(found);
+  const { until } = waitingOf(found);
   return {
     ...{ kind: 'overtaken', by, uid, resourceVersion },
     ...(generation === undefined ? {} : { generation }),
-    ...(nextReconcileTime === undefined ? {} : { nextReconcileTime }),
+    ...(until === undefined ? {} : { nextReconcileTime: until }),
   };
 }
 

@@ -2,9 +2,10 @@
 import type { Reason } from '../../events/envelope.ts';
 import type { ObjectMetadata } from '../../events/observed-object.ts';
 import type { Branch, Outcome } from '../core/outcome.ts';
+import type { KubernetesObject } from '../core/reconciler.ts';
 import { decideWake, isStaleWakeUp, type Wake } from '../core/wake-time.ts';
 import type { ObjectRun } from './fold.ts';
-import { observedOf } from './observed.ts';
+import { waitingOf } from './observed.ts';
 import type { ObjectContext } from './run-context.ts';
 
 /** What comes beside the message of the deletion: repairs, for as long as it is not done, and children as they go. */
@@ -12,7 +13,7 @@ const BESIDE_DELETION: ReadonlySet<Reason> = new Set<Reason>(['sweep', 'resync',
 
 /** What this run stores and sends for the next one, `seconds` from now; undefined where there is to be none. */
 export function wakeOf({ run, reconciler, object, now }: ObjectContext, seconds: number | undefined): Wake | undefined {
-  const stored = reconciler.resource.isDescribed ? undefined : observedOf(object).nextReconcileTime;
+  const stored = reconciler.resource.isDescribed ? undefined : waitingOf(object).until;
   return decideWake({ stored, seconds, now, redelivered: mayHaveRun(run) });
 }
 
@@ -32,11 +33,12 @@ export function toBeWoken(at: Date, { uid, resourceVersion, generation }: Partia
 /**
  * True for a run that nothing but wake-ups asked for, none of which is the one that the object waits for: the chain goes on
  * elsewhere, or has ended. Never for a message that was received before: a run that died with it may have stored another time,
- * and written more than anybody knows.
+ * and written more than anybody knows. Nor where somebody else has written over the time: it may have been this one.
  */
-export function isStaleRequeue(run: ObjectRun, nextReconcileTime: number | undefined): boolean {
+export function isStaleRequeue(run: ObjectRun, object: KubernetesObject): boolean {
   const isRequeue = [...run.reasons].every((reason) => reason === 'requeue');
-  return isRequeue && !run.redelivered && isStaleWakeUp(nextReconcileTime, run.cameFor);
+  const { until, isForeign } = waitingOf(object);
+  return isRequeue && !run.redelivered && isStaleWakeUp(until, run.cameFor) && !isForeign;
 }
 
 /** Ends of a run after which the object still waits for its time. */
@@ -61,7 +63,7 @@ export function lostWakeUps({ run, report: { outcome, context } }: EndedRun, now
   if (context === undefined || context.reconciler.resource.isDescribed || outcome.kind === 'requeue-after') return [];
   if (outcome.kind === 'finished' && !LEFT_ALONE.has(outcome.branch)) return [];
   const isFound = outcome.kind === 'overtaken' && outcome.uid !== undefined;
-  const stored = isFound ? outcome.nextReconcileTime : observedOf(context.object).nextReconcileTime;
+  const stored = isFound ? outcome.nextReconcileTime : waitingOf(context.object).until;
   const doubted = isFound ? undefined : context.progress.storing?.getTime();
   const times = new Set([doubted, mayHaveRun(run) ? stored : undefined]);
   return [...times].flatMap((time) => (time !== undefined && time > now.getTime() ? [new Date(time)] : []));
