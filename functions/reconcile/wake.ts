@@ -11,10 +11,19 @@ import type { ObjectContext } from './run-context.ts';
 /** What comes beside the message of the deletion: repairs, for as long as it is not done, and children as they go. */
 const BESIDE_DELETION: ReadonlySet<Reason> = new Set<Reason>(['sweep', 'resync', 'child-changed', 'metadata-changed']);
 
-/** What this run stores and sends for the next one, `seconds` from now; undefined where there is to be none. */
+/** What asks for the first run after the object was left alone. */
+const AFTER_LEFT_ALONE: ReadonlySet<Reason> = new Set<Reason>(['resumed', 'selected']);
+/** How far the clock of a run may be behind that of another one, in milliseconds. */
+const SKEW_MS = 5_000;
+
+/**
+ * What this run stores and sends for the next one, `seconds` from now; undefined where there is to be none. A time that is about to come
+ * is not kept after the object was left alone: its wake-up may have come by then, by a clock that is ahead of ours.
+ */
 export function wakeOf({ run, reconciler, object, now }: ObjectContext, seconds: number | undefined): Wake | undefined {
-  const stored = reconciler.resource.isDescribed ? undefined : waitingOf(object).until;
-  return decideWake({ stored, seconds, now, redelivered: mayHaveRun(run) });
+  const until = reconciler.resource.isDescribed ? undefined : waitingOf(object).until;
+  const isOver = until !== undefined && until <= now.getTime() + SKEW_MS && [...run.reasons].some((reason) => AFTER_LEFT_ALONE.has(reason));
+  return decideWake({ stored: isOver ? undefined : until, seconds, now, redelivered: mayHaveRun(run) });
 }
 
 /**

@@ -40,6 +40,7 @@ describe('a wake-up and a pause', () => {
   });
 
   it('runs where only a cache still shows the pause: the run after the pause has left the time to it', async () => {
+    requeueAfterSeconds = 60;
     await h.deliver();
     const cached = annotate({ [PAUSED_ANNOTATION]: '' });
     annotate({});
@@ -48,11 +49,38 @@ describe('a wake-up and a pause', () => {
     const fromCache: typeof get = async (type, address, options) =>
       options?.resourceVersion === undefined ? get(type, address, options) : cached;
     Object.assign(h.east.client, { get: fromCache });
-    const lines = await sqs.pass(5);
+    const lines = await sqs.pass(60);
     assert.deepEqual(
       lines.map((line) => line['branch']),
       ['requeue-after'],
     );
-    assert.deepEqual([stored(), sqs.chains()], [at(10), [at(10)]]);
+    assert.deepEqual([stored(), sqs.chains()], [at(120), [at(120)]]);
+  });
+
+  it('that ended at the pause is followed by one of the run after it, whose clock is a little behind', async () => {
+    await h.deliver();
+    annotate({ [PAUSED_ANNOTATION]: '' });
+    assert.deepEqual(
+      (await sqs.pass(5)).map((line) => line['branch']),
+      ['paused'],
+    );
+    annotate({});
+    h.clock.setForward(-2000);
+    assert.equal((await h.deliver({ reason: 'resumed', mustRun: true }))['branch'], 'requeue-after');
+    assert.deepEqual([stored(), sqs.chains()], [at(8), [at(8)]]);
+  });
+
+  it('that is about to come when the pause ends is stale: the run after the pause has stored another time', async () => {
+    await h.deliver();
+    annotate({ [PAUSED_ANNOTATION]: '' });
+    annotate({});
+    await sqs.pass(3);
+    await h.deliver({ reason: 'resumed', mustRun: true });
+    const lines = await sqs.pass(5);
+    assert.deepEqual(
+      lines.map((line) => line['branch']),
+      ['requeue-stale', 'requeue-after'],
+    );
+    assert.deepEqual(sqs.chains(), [stored()]);
   });
 });

@@ -71,7 +71,7 @@ describe('a run for an object that left the selection', () => {
     const harness = await left();
     const sqs = new Deliveries(harness);
     const cached = harness.widget();
-    harness.author = ({ object }) => ({ ...planFor(object), requeueAfterSeconds: 5 });
+    harness.author = ({ object }) => ({ ...planFor(object), requeueAfterSeconds: 60 });
     harness.label('yes');
     await harness.deliver({ reason: 'selected', mustRun: true });
     await harness.deliver({ reason: 'selected', mustRun: true });
@@ -79,7 +79,7 @@ describe('a run for an object that left the selection', () => {
     const fromCache: typeof get = async (type, address, options) =>
       options?.resourceVersion === undefined ? get(type, address, options) : cached;
     Object.assign(harness.east.client, { get: fromCache });
-    const lines = await sqs.pass(5);
+    const lines = await sqs.pass(60);
     assert.deepEqual(
       lines.map((line) => line['branch']),
       ['requeue-after'],
