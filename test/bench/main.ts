@@ -9,12 +9,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { build } from '../../infra/build.ts';
+import { measureEmbeddedServer } from './embedded-server.ts';
 import { measureForms } from './forms.ts';
 import { type FunctionOptions, type FunctionReport, measureFunction } from './function.ts';
 import { tableOf } from './report-table.ts';
 import { type MemoryStep, measureReal, measureScripted } from './watcher-memory.ts';
 
-type ScenarioName = 'scripted' | 'children' | 'real' | 'forms';
+type ScenarioName = 'scripted' | 'children' | 'real' | 'forms' | 'embedded';
 
 interface Scenario {
   readonly objects: number;
@@ -28,6 +29,7 @@ const FULL: Readonly<Record<ScenarioName, Scenario>> = {
   children: { objects: 100_000, maxMb: 180 },
   real: { objects: 10_000, maxMb: 100 },
   forms: { objects: 20_000 },
+  embedded: { objects: 10_000 },
 };
 /** Without any object the watcher has some 75 MB, of which Node's own file is more than half. */
 const QUICK: typeof FULL = {
@@ -35,6 +37,7 @@ const QUICK: typeof FULL = {
   children: { objects: 10_000, maxMb: 130 },
   real: { objects: 1_000, maxMb: 100 },
   forms: { objects: 5_000 },
+  embedded: { objects: 2_000 },
 };
 
 type FunctionScale = Omit<FunctionOptions, 'dist'>;
@@ -63,6 +66,7 @@ process.once('exit', () => rmSync(dist, { recursive: true, force: true }));
 await build({ out: dist, quiet: true });
 for (const [name, scenario] of scenarios) {
   if (name === 'forms') console.log(`\n${await measureForms(scenario.objects)}`);
+  else if (name === 'embedded') console.log(`\n${await measureEmbeddedServer(scenario.objects)}`);
   else report(name, scenario, await measure(name, scenario.objects));
 }
 if (hasFunction) reportFunction(await measureFunction({ dist, ...(values.quick ? QUICK_FUNCTION : FUNCTION) }));

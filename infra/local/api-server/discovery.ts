@@ -1,8 +1,12 @@
 /** What the server says that it serves: groups, versions, resources; in the older form and in the aggregated one. */
 import { apiVersionOf, type JsonObject, type KindInfo } from './api-object.ts';
+import { NAMESPACES } from './built-in-kinds.ts';
 import { clausesOf } from './forms.ts';
 
 const VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
+/** Namespaces go one by one. */
+const verbsOf = ({ plural, group }: KindInfo): readonly string[] =>
+  plural === NAMESPACES && group === '' ? VERBS.filter((verb) => verb !== 'deletecollection') : VERBS;
 const STATUS_VERBS = ['get', 'patch', 'update'];
 
 /** Whether a client takes the aggregated form. */
@@ -36,7 +40,7 @@ function discoveryOf(kind: KindInfo): JsonObject {
     responseKind,
     scope: namespaced ? 'Namespaced' : 'Cluster',
     singularResource: singular,
-    verbs: VERBS,
+    verbs: verbsOf(kind),
     ...(shortNames.length === 0 ? {} : { shortNames }),
     ...(categories.length === 0 ? {} : { categories }),
     ...(hasStatus ? { subresources: [{ subresource: 'status', responseKind, verbs: STATUS_VERBS }] } : {}),
@@ -70,13 +74,14 @@ export function apiResources(kinds: readonly KindInfo[], group: string, version:
   };
 }
 
-function resourceOf({ plural, singular, namespaced, kind, shortNames, categories }: KindInfo): JsonObject {
+function resourceOf(served: KindInfo): JsonObject {
+  const { plural, singular, namespaced, kind, shortNames, categories } = served;
   return {
     name: plural,
     singularName: singular,
     namespaced,
     kind,
-    verbs: VERBS,
+    verbs: verbsOf(served),
     ...(shortNames.length === 0 ? {} : { shortNames }),
     ...(categories.length === 0 ? {} : { categories }),
   };

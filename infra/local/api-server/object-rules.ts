@@ -93,7 +93,7 @@ function withStatusOnly(kind: KindInfo, current: KubeObject, next: JsonObject): 
 
 /** Metadata of the new state: what only the server sets is that of the current one; generation counts changes of the content. */
 function keepSystemFields(kind: KindInfo, current: KubeObject, object: JsonObject): JsonObject {
-  const { generation: _, ...metadata } = metadataOf(object);
+  const { generation: _, selfLink: ____, ...metadata } = metadataOf(object);
   const { uid, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds, generation, resourceVersion } = current.metadata;
   metadata['uid'] ??= uid;
   metadata['creationTimestamp'] = creationTimestamp;

@@ -112,7 +112,10 @@ export class ObjectWriter {
     const resource = resourceName(kind);
     const complete = resource === CRD_RESOURCE ? completeCrd(object, options.now) : object;
     refuseTooLarge(complete);
-    return options.isDryRun ? complete : this.#store.put({ resource, key }, freeze(complete));
+    if (!options.isDryRun) return this.#store.put({ resource, key }, freeze(complete));
+    const { resourceVersion, ...metadata } = complete.metadata;
+    // What is not stored has no version yet.
+    return resourceVersion === '' ? ({ ...complete, metadata } as KubeObject) : complete;
   }
 
   /** New objects need a namespace that stays, and a kind that stays. */

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { checkAccess } from './access.ts';
 import { ApiFault } from './api-fault.ts';
+import { BUILT_IN_KINDS } from './built-in-kinds.ts';
 import type { ClusterState } from './cluster-state.ts';
 import {
   AGGREGATED_TYPE,
@@ -54,6 +55,8 @@ export async function handleRequest(serving: Serving, http: IncomingMessage, res
     if (isLost) response.destroy();
     else if (answer !== undefined) send(response, answer);
   } catch (error) {
+    // A client that goes in the middle of its request is no fault of ours.
+    if (http.destroyed && !http.complete) return;
     if (!(error instanceof ApiFault)) serving.state.options.onError(error);
     sendFault(response, error);
   } finally {
@@ -61,6 +64,9 @@ export async function handleRequest(serving: Serving, http: IncomingMessage, res
     http.resume();
   }
 }
+
+/** A group of built-in kinds answers in JSON where a kind is missing; others in plain text. */
+const hasBuiltIns = (group: string): boolean => BUILT_IN_KINDS.some((kind) => kind.group === group);
 
 /** Undefined: the answer went out another way, as a stream. */
 async function answerTo(
@@ -74,7 +80,10 @@ async function answerTo(
   const { state } = serving;
   if (route.kind !== 'resource') return fixedAnswer(serving, route, http);
   const kind = kindOf(state, route);
-  if (kind === undefined) return notServed;
+  if (kind === undefined) {
+    if (!hasBuiltIns(route.group)) return notServed;
+    throw new ApiFault(404, 'the server could not find the requested resource', { reason: 'NotFound', details: {} });
+  }
   const request = { state, kind, route, query: url.searchParams, http };
   if (!isWatch || route.subresource !== '') return await answerResource(request);
   await openWatch(request, response, serving.watchDefaults);

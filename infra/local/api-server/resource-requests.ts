@@ -1,6 +1,6 @@
 /** Requests for objects: each verb as the store and the writer carry it out. */
 import type { IncomingMessage } from 'node:http';
-import { ApiFault, notHere } from './api-fault.ts';
+import { ApiFault, badRequest, notHere } from './api-fault.ts';
 import { type KindInfo, type KubeObject, resourceName, type Subresource } from './api-object.ts';
 import type { ClusterState } from './cluster-state.ts';
 import { type Deletion, deleteOptionsOf } from './deletion.ts';
@@ -14,6 +14,9 @@ import { writeOptionsOf } from './write-options.ts';
 
 /** Subresources of the real server that nothing stands for here. */
 const MISSING = ['scale', 'finalize', 'token', 'eviction', 'binding', 'log', 'exec', 'attach', 'portforward', 'proxy'];
+
+/** Kinds whose DELETE answers with the object, though it is gone. */
+const ANSWERED_WITH_OBJECT = ['serviceaccounts', 'resourcequotas'];
 
 /** One request for a kind that is served. */
 export interface ResourceRequest {
@@ -39,18 +42,26 @@ export async function answerResource(request: ResourceRequest): Promise<Answer> 
     case 'GET':
       return isItem ? await get(request, accepted) : await list(request, accepted);
     case 'POST':
-      if (!isItem && (route.namespace !== '' || !kind.namespaced)) return await create(request, accepted);
+      // The real server overlooks a name in the path of a custom kind.
+      if ((!isItem || kind.isCustom) && (route.namespace !== '' || !kind.namespaced)) return await create(request, accepted);
       break;
     case 'PUT':
       if (isItem) return await update(request, accepted);
+      refuseNameless(kind);
       break;
     case 'PATCH':
       if (isItem) return await patch(request, accepted);
+      refuseNameless(kind);
       break;
     case 'DELETE':
       if (route.subresource === '') return isItem ? await remove(request, accepted) : await removeAll(request, accepted);
   }
   throw new ApiFault(405, 'the server does not allow this method on the requested resource', { reason: 'MethodNotAllowed', details: {} });
+}
+
+/** How the real server answers a write to a collection of a custom kind; of others it does not allow the verb. */
+function refuseNameless({ isCustom }: KindInfo): void {
+  if (isCustom) throw badRequest('name must be provided');
 }
 
 function refuseSubresource({ kind, route: { subresource, name } }: ResourceRequest): void {
@@ -121,7 +132,7 @@ async function remove(request: ResourceRequest, accepted: Negotiated): Promise<A
 
 function deleted({ state, kind }: ResourceRequest, { form, mediaType }: Negotiated, deletion: Deletion): Answer {
   const { metadata } = deletion.object;
-  if (deletion.kind !== 'gone') {
+  if (deletion.kind !== 'gone' || ANSWERED_WITH_OBJECT.includes(resourceName(kind))) {
     return { kind: 'object', status: 200, body: presentObject(deletion.object, kind, form, state.options.now()), mediaType };
   }
   const details = { name: metadata.name, ...(kind.group === '' ? {} : { group: kind.group }), kind: kind.plural, uid: metadata.uid };

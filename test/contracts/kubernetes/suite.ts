@@ -12,6 +12,7 @@ import { statusApplyCases } from './status-apply-cases.ts';
 import { tableCases } from './table-cases.ts';
 import { watchCases } from './watch-cases.ts';
 import type { WireServer } from './wire.ts';
+import { writeCases } from './write-cases.ts';
 
 const SECTIONS: readonly (readonly [title: string, cases: readonly ContractCase[]])[] = [
   ['discovery and definitions', discoveryCases],
@@ -21,6 +22,7 @@ const SECTIONS: readonly (readonly [title: string, cases: readonly ContractCase[
   ['tables', tableCases],
   ['watches', watchCases],
   ['apply on status', statusApplyCases],
+  ['other writes', writeCases],
   ['refusals', refusalCases],
   ['finalizers, owners and namespaces', ownershipCases],
 ];
