@@ -69,7 +69,7 @@ function nextData(data: EnvelopeData, outcome: Outcome, requeue: Requeue, run: R
     case 'not-due':
       return { ...data, lane: run.lane, notBefore: data.notBefore ?? wholeSeconds(outcome.notBefore) };
     case 'requeue-after':
-      return wakeUp(data, outcome.notBefore, newest(data, outcome, run));
+      return { ...wakeUp(data, outcome.notBefore, newest(data, outcome, run)), ...(outcome.isGone ? waited(data, outcome.notBefore) : {}) };
     default: {
       const row = rowOf(outcome);
       if (row === undefined) throw new RangeError(`a message whose run is ${outcome.kind} is not sent again`);
@@ -126,6 +126,11 @@ function wakeUp(data: EnvelopeData, notBefore: Date, seen: Seen): EnvelopeData {
     notBefore: due,
     lane: 'live',
   };
+}
+
+/** Since when it has been waited for. Its budget begins when it is due all the same: until then it counts as held. */
+function waited({ firstSeenAt }: EnvelopeData, until: Date): Pick<EnvelopeData, 'firstSeenAt' | 'heldSeconds'> {
+  return { firstSeenAt, heldSeconds: secondsSince(firstSeenAt, until) };
 }
 
 /**

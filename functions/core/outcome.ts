@@ -92,6 +92,8 @@ export type Outcome =
       readonly uid?: string | undefined;
       readonly resourceVersion?: string | undefined;
       readonly generation?: number | undefined;
+      /** There is no object: nothing but the message knows since when it has been waited for. */
+      readonly isGone?: true;
     };
 
 /** The name of the way a run ended, as log line and metric have it: a branch of a finished one, who overtook it, else its kind. */

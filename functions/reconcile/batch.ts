@@ -13,7 +13,7 @@ import { foldRecords, type ObjectRun } from './fold.ts';
 import { outcomeInsteadOfLetter } from './overtaken.ts';
 import { processRun, type RunDependencies, reconcilerOf } from './process.ts';
 import { type ForeignRecord, type NewerRecord, parseRecord } from './record.ts';
-import { reportForeign, reportHeartbeat, reportNewer, reportRun, reportUnforeseen, type Telemetry } from './report.ts';
+import { reportForeign, reportHeartbeat, reportNewer, reportRun, reportUnfinalized, reportUnforeseen, type Telemetry } from './report.ts';
 import type { RunReport } from './run-report.ts';
 import { type Decided, showInTime } from './show.ts';
 
@@ -127,13 +127,14 @@ async function settleRun(run: ObjectRun, invocation: Invocation, sends: AbortSig
   }
   const acknowledged = await carryOut(effectOfRun(decided, dependencies), dependencies, sends);
   reportRun(dependencies, { ...decided, acknowledged, durationMs: clock.steadyMs() - startedAtMs });
+  reportUnfinalized(dependencies, decided, clock.now(), budgetsOf(run, dependencies).maxAgeSeconds);
   return acknowledged;
 }
 
 /** What becomes of a run's message; nothing is given up for a run that was overtaken without noticing. */
 async function decide(report: RunReport, run: ObjectRun, signal: AbortSignal, dependencies: BatchDependencies): Promise<Decided> {
   const { clock } = dependencies;
-  const budgets = { ...dependencies.budgets, ...reconcilerOf(run.key, dependencies)?.retry };
+  const budgets = budgetsOf(run, dependencies);
   const decideOn = (latest: RunReport): Decided => {
     const now = clock.now();
     const data = dataOfFound(run.data, latest.outcome, latest.context?.object.metadata, now);
@@ -146,6 +147,10 @@ async function decide(report: RunReport, run: ObjectRun, signal: AbortSignal, de
   if (instead === undefined) return decided;
   const other = decideOn({ ...report, ...instead });
   return other.disposition.kind === 'dead-letter' ? decided : other;
+}
+
+function budgetsOf({ key }: ObjectRun, dependencies: BatchDependencies): Budgets {
+  return { ...dependencies.budgets, ...reconcilerOf(key, dependencies)?.retry };
 }
 
 async function settleNewer(record: NewerRecord, sends: AbortSignal, dependencies: BatchDependencies): Promise<boolean> {

@@ -9,7 +9,6 @@ import { authorInput } from './author.ts';
 import { overtaken } from './overtaken.ts';
 import type { ObjectContext, RunContext } from './run-context.ts';
 import type { StepsResult } from './run-report.ts';
-import { toBeWoken } from './wake.ts';
 
 /** Whose effects are to be undone, and the object while it is there and fits its schema. */
 interface Finalized {
@@ -62,7 +61,7 @@ function isLost({ outcome }: StepsResult): boolean {
   return outcome.kind === 'finished' && (outcome.branch === 'gone' || outcome.branch === 'replaced');
 }
 
-/** To be run again for `uid`, whatever has its name by then. There is no status that could remember the time. */
+/** To be run again for `uid`, whatever has its name by then. There is no status that could remember the time, or show how long it takes. */
 function wakeFor({ now }: RunContext, uid: string, seconds: number): StepsResult {
-  return { outcome: toBeWoken(wakeTime(now, seconds), { uid }) };
+  return { outcome: { kind: 'requeue-after', notBefore: wakeTime(now, seconds), uid, isGone: true } };
 }

@@ -61,6 +61,14 @@ export function reportRun(telemetry: Telemetry, { run, report, disposition, ackn
   telemetry.metrics.add(metricsOfSettled(clusterOf(telemetry, run.key.cluster), settled));
 }
 
+/** Warns of what an object that is gone left outside, where that takes longer than a message may be tried: nothing else shows it. */
+export function reportUnfinalized({ log }: Telemetry, { run, report: { outcome } }: Decided, now: Date, maxAgeSeconds: number): void {
+  const ageSeconds = Math.floor((now.getTime() - Date.parse(run.data.firstSeenAt)) / 1000);
+  if (outcome.kind !== 'requeue-after' || !outcome.isGone || ageSeconds < maxAgeSeconds) return;
+  const { uid } = outcome;
+  log.warn('finalize is not done for an object that is gone; it is asked again', { key: formatResourceKey(run.key), uid, ageSeconds });
+}
+
 /** Writes a heartbeat down with every field: how long it was on its way, and how the cells were. */
 export function reportHeartbeat(telemetry: Telemetry, { receipt, heartbeat }: HeartbeatRecord, now: Date): void {
   const { lastEventAt, ...data } = heartbeat.data;

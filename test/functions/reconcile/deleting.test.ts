@@ -246,6 +246,25 @@ describe('a finalizer that is not done', () => {
     assert.equal((await harness.redeliver())['branch'], 'finalized');
     assert.deepEqual([...harness.outside.things], []);
   });
+
+  it('is told of where the object is gone and it is older than a message may become; each of its errors still has a budget', async () => {
+    const harness = await deleting();
+    const uid = harness.uid();
+    harness.finalize = () => ({ done: false, requeueAfterSeconds: 900 });
+    harness.setFinalizers([]);
+    const firstSeenAt = harness.clock.now().toISOString();
+    await harness.deliver({ reason: 'deleted', uid, firstSeenAt });
+    const told = () => harness.lines.filter(({ level, fields }) => level === 'warn' && fields['uid'] === uid);
+    for (let wake = 0; wake < 23; wake += 1) assert.equal((await harness.redeliver())['branch'], 'requeue-after');
+    assert.deepEqual([told(), harness.sent().at(-1)?.firstSeenAt], [[], firstSeenAt]);
+    await harness.redeliver();
+    const fields = { key: 'east/platform.example/Widget//a', uid, ageSeconds: 21_600 };
+    assert.deepEqual(told(), [{ level: 'warn', message: 'finalize is not done for an object that is gone; it is asked again', fields }]);
+    harness.finalize = () => Promise.reject(new TransientError('busy', 'wait'));
+    assert.deepEqual([(await harness.redeliver())['branch'], harness.lastRun()['disposition']], ['transient', 'requeue']);
+    harness.finalize = () => ({ done: true });
+    assert.equal((await harness.redeliver())['branch'], 'finalized');
+  });
 });
 
 describe('a finalizer that fails', () => {
