@@ -175,8 +175,9 @@ const KNOWN_FIELDS = new Set(['resource', 'revision', 'owns', 'grants', 'watch',
 /**
  * A reconciler ready to be listed in `functions/reconcilers/index.ts`.
  *
- * @throws ConfigError for an unknown field, a revision that is no integer of 1 or more, a kind owned twice, a retry out of its
- *   bounds, a finalizer without `finalize` or the other way round, one that is no `domain/name`, or a selector or predicate that cannot be
+ * @throws ConfigError for an unknown field, no `reconcile`, a revision that is no integer of 1 or more, what is no kind or a kind
+ *   twice in owns, a retry out of its bounds, a finalizer without `finalize` or the other way round, one that is no `domain/name`, or
+ *   a selector or predicate that cannot be
  */
 export function defineReconciler<Spec, Status>(declaration: ReconcilerDeclaration<Spec, Status>): OfOurs<Spec, Status>;
 export function defineReconciler<Spec>(declaration: DescribedReconcilerDeclaration<Spec>): Reconciler<Spec, never>;
@@ -191,6 +192,16 @@ export function defineReconciler(
   const { revision = 1, owns = [], grants = [] } = declaration;
   if (!Number.isSafeInteger(revision) || revision < 1) {
     throw new ConfigError('bad-revision', `reconciler of ${kind}: revision ${revision} is not an integer of 1 or more`);
+  }
+  if (typeof declaration.reconcile !== 'function') {
+    throw new ConfigError('no-reconcile', `reconciler of ${kind}: reconcile is no function`);
+  }
+  const notKind = owns.findIndex((type) => typeof type?.kind !== 'string' || typeof type.plural !== 'string');
+  if (notKind >= 0) {
+    throw new ConfigError(
+      'owned-no-kind',
+      `reconciler of ${kind}: owns[${notKind}] is no kind; take one of kinds.ts, or ownedKind({ group, ... })`,
+    );
   }
   const kinds = owns.map(groupKind);
   const twice = kinds.find((name, at) => kinds.indexOf(name) !== at);
