@@ -1,7 +1,7 @@
 /** What `dogwatch dev` knows of the system that it runs, as a value: events in, state out. */
 
 /** A cell of the watcher: one cluster and kind, as /readyz and /metrics show it. */
-interface DevCell {
+export interface DevCell {
   readonly cluster: string;
   /** `Tenant.platform.example` */
   readonly kind: string;
@@ -13,7 +13,7 @@ interface DevCell {
 }
 
 /** Messages of a work queue, as SQS counts them: about. */
-interface DevLane {
+export interface DevLane {
   readonly name: 'live' | 'bulk';
   readonly ready: number;
   readonly delayed: number;
@@ -21,7 +21,7 @@ interface DevLane {
 }
 
 /** The fields that are shown of a log line of the function; the names are the line's own (ARCHITECTURE.md, What the function tells). */
-interface OutcomeLine {
+export interface OutcomeLine {
   /** When, as ISO 8601. */
   readonly timestamp?: string;
   /** `INFO`, `WARN`, `ERROR`; any case. */
@@ -39,7 +39,7 @@ interface OutcomeLine {
   readonly error?: string;
 }
 
-type BuildState = 'building' | 'swapped' | 'failed';
+export type BuildState = 'building' | 'swapped' | 'failed';
 
 interface Notice {
   readonly level: 'info' | 'warn' | 'error';
@@ -70,7 +70,7 @@ export interface DevState {
 }
 
 /** How many of each are kept: more than any terminal shows, and no more, since this runs for days. */
-export const KEPT = { steps: 40, outcomes: 200, notices: 20 } as const;
+export const KEPT = { steps: 40, outcomes: 100, notices: 20 } as const;
 
 /** The state before the first event. */
 export function createState(): DevState {
