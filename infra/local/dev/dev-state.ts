@@ -56,7 +56,7 @@ export type DevEvent =
   | ({ readonly kind: 'notice' } & Notice);
 
 export interface DevState {
-  /** The last ones, oldest first, as are outcomes and notices. */
+  /** The last ones, oldest first, as are outcomes and notices. The same one again moves to the end. */
   readonly steps: readonly string[];
   readonly cells: readonly DevCell[];
   readonly lanes: readonly DevLane[];
@@ -81,7 +81,14 @@ export function createState(): DevState {
 export function reduce(state: DevState, event: DevEvent): DevState {
   switch (event.kind) {
     case 'step':
-      return { ...state, steps: append(state.steps, event.text, KEPT.steps) };
+      return {
+        ...state,
+        steps: append(
+          state.steps.filter((text) => text !== event.text),
+          event.text,
+          KEPT.steps,
+        ),
+      };
     case 'cells':
       return { ...state, cells: event.cells };
     case 'lanes':

@@ -101,7 +101,7 @@ function liveView(stream: ViewStream, byDefault: { readonly columns: number; rea
     picture(lines.join('\n'));
   };
   const schedule = (): void => {
-    if (timer !== undefined || isOver) return;
+    if (timer !== undefined) return;
     timer = setTimeout(draw, Math.max(0, drawnMs + FRAME_MS - performance.now())).unref();
   };
   const drawAnew = (): void => {

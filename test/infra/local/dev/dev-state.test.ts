@@ -8,6 +8,7 @@ const lane = { name: 'live', ready: 2, delayed: 1, inFlight: 4 } as const;
 
 const TABLE: readonly (readonly [what: string, events: readonly DevEvent[], changed: Partial<DevState>])[] = [
   ['steps in their order', [step('a'), step('b')], { steps: ['a', 'b'] }],
+  ['a step that comes again once, as the newest', [step('a'), step('b'), step('a')], { steps: ['b', 'a'] }],
   ['the cells of the last event only', [cells([cell, { ...cell, cluster: 'west' }]), cells([cell])], { cells: [cell] }],
   ['lanes with the dead letters', [{ kind: 'lanes', lanes: [lane], deadLetters: 2 }], { lanes: [lane], deadLetters: 2 }],
   [
