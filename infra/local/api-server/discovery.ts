@@ -103,7 +103,25 @@ function groupsOf(kinds: readonly KindInfo[]): Map<string, Map<string, KindInfo[
     groups.set(kind.group, versions);
     versions.set(kind.version, [...(versions.get(kind.version) ?? []), kind]);
   }
-  return groups;
+  return new Map([...groups].map(([group, versions]) => [group, new Map([...versions].sort(([a], [b]) => byPriority(a, b)))]));
+}
+
+/**
+ * Which of two versions comes first: v2, v1, v2beta1, v1beta2, v1alpha1, then any other name by the alphabet.
+ *
+ * @see https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#version-priority
+ */
+function byPriority(a: string, b: string): number {
+  const [left, right] = [rankOf(a), rankOf(b)];
+  const at = left.findIndex((part, index) => part !== right[index]);
+  return at < 0 ? a.localeCompare(b) : (right[at] ?? 0) - (left[at] ?? 0);
+}
+
+/** Stability, major and minor number; larger ones come first. */
+function rankOf(version: string): readonly number[] {
+  const [, major, stage, minor] = /^v([1-9]\d*)(?:(alpha|beta)([1-9]\d*))?$/.exec(version) ?? [];
+  if (major === undefined) return [0, 0, 0];
+  return [stage === undefined ? 3 : stage === 'beta' ? 2 : 1, Number(major), Number(minor ?? 0)];
 }
 
 /** The index of OpenAPI documents. */

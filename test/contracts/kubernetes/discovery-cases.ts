@@ -2,11 +2,10 @@
 import assert from 'node:assert/strict';
 import type { ContractCase } from './case.ts';
 import { definitions } from './definitions.ts';
-import { assertDone, assertRefused, type Lab } from './lab.ts';
+import { AGGREGATED, assertDone, assertRefused, eventually, type Lab } from './lab.ts';
 import type { Body } from './wire.ts';
 
 const CRDS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
-const AGGREGATED = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 const VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
 
 const byName = (resources: readonly Body[], name: string): Body => resources.find((resource) => resource.name === name);
@@ -87,9 +86,10 @@ export const discoveryCases: readonly ContractCase[] = [
     async run(lab) {
       const { groups } = assertDone(await lab.send('GET', '/apis'));
       const ours = groups.find(({ name }: { name: string }) => name === 'wire.example');
-      assert.deepEqual(ours.preferredVersion, { groupVersion: 'wire.example/v1', version: 'v1' });
       const one = assertDone(await lab.send('GET', '/apis/wire.example'));
-      assert.deepEqual([one.kind, one.name, one.versions], ['APIGroup', 'wire.example', ours.versions]);
+      assert.deepEqual([one.kind, one.name], ['APIGroup', 'wire.example']);
+      const v1 = { groupVersion: 'wire.example/v1', version: 'v1' };
+      for (const { preferredVersion, versions } of [ours, one]) assert.deepEqual([preferredVersion, versions], [v1, [v1]]);
       assert.deepEqual(assertDone(await lab.send('GET', '/api')).versions, ['v1']);
     },
   },
@@ -133,20 +133,27 @@ export const discoveryCases: readonly ContractCase[] = [
     }),
   ),
   {
-    name: 'two versions of a kind are one storage, and each answers with its own apiVersion',
+    name: 'two versions of a kind are one storage, each answers with its own apiVersion, and the newer one is preferred',
     async run(lab) {
+      const group = 'two.example';
       const definition = await definitionOf(lab, (made) => {
         made.spec.versions.push({ ...made.spec.versions[0], name: 'v2', storage: false });
+        made.spec.versions.push({ ...made.spec.versions[0], name: 'v3beta1', storage: false });
+        made.spec.group = group;
+        made.metadata.name = `${made.spec.names.plural}.${group}`;
       });
       const { plural, kind } = definition.spec.names;
       assertDone(await lab.send('POST', CRDS, { body: definition }), 201);
-      await lab.served(plural);
-      const [one, two] = ['v1', 'v2'].map((version) => `/apis/wire.example/${version}/namespaces/wire/${plural}`);
-      const body = { apiVersion: 'wire.example/v1', kind, metadata: { name: 'a' }, spec: { size: 1 } };
+      const [one, two] = ['v1', 'v2'].map((version) => `/apis/${group}/${version}/namespaces/wire/${plural}`);
+      const body = { apiVersion: `${group}/v1`, kind, metadata: { name: 'a' }, spec: { size: 1 } };
+      await eventually('the kind is served', async () => (await lab.send('GET', String(two))).status === 200);
       const made = assertDone(await lab.send('POST', String(one), { body }), 201);
       const seen = assertDone(await lab.send('GET', `${two}/a`));
-      assert.deepEqual([seen.apiVersion, seen.metadata.uid, seen.spec], ['wire.example/v2', made.metadata.uid, made.spec]);
-      assert.equal(assertDone(await lab.send('GET', String(two))).items[0].apiVersion, 'wire.example/v2');
+      assert.deepEqual([seen.apiVersion, seen.metadata.uid, seen.spec], [`${group}/v2`, made.metadata.uid, made.spec]);
+      assert.equal(assertDone(await lab.send('GET', String(two))).items[0].apiVersion, `${group}/v2`);
+      await eventually('the group is served', async () => (await lab.send('GET', `/apis/${group}`)).status === 200);
+      const { preferredVersion, versions } = assertDone(await lab.send('GET', `/apis/${group}`));
+      assert.deepEqual([preferredVersion.version, ...versions.map(({ version }: Body) => version)], ['v2', 'v2', 'v1', 'v3beta1']);
     },
   },
 ];

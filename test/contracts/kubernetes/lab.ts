@@ -3,6 +3,9 @@ import assert from 'node:assert/strict';
 import { definitions, GROUP } from './definitions.ts';
 import { type Body, type SendOptions, type WatchEvent, type WatchResult, Wire, type WireAnswer, type WireServer } from './wire.ts';
 
+/** Accepts all groups, versions and resources in one answer. */
+export const AGGREGATED = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
+
 export const NAMESPACE = 'wire';
 export const AS_METADATA = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json';
 export const AS_METADATA_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json';
@@ -52,6 +55,13 @@ export class Lab {
       assert.equal(answer.status, 201, answer.text);
     }
     for (const { spec } of definitions()) await this.served(spec.names.plural);
+    // A real server serves a kind before it lists its group.
+    for (const accept of ['application/json', AGGREGATED]) {
+      await eventually('the group in the list of groups', async () => {
+        const { text } = await this.send('GET', '/apis', { accept });
+        return text.includes('"wire.example"');
+      });
+    }
     await eventually('the namespace', async () => {
       const { status } = await this.send('POST', '/api/v1/namespaces', {
         body: { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } },
