@@ -5,6 +5,7 @@
 import { Command, CommanderError } from 'commander';
 import { ConfigError, DogwatchError } from '../core/errors.ts';
 import { codeFault } from './code-fault.ts';
+import type { DevOptions } from './dev.ts';
 import type { ReconcileOptions } from './reconcile.ts';
 import type { RunOptions } from './run.ts';
 
@@ -34,6 +35,16 @@ function createProgram(finish: (code: ExitCode) => void): Command {
     .description('Kubernetes controllers whose worker is a Lambda function and whose work queue is SQS.')
     .exitOverride()
     .showHelpAfterError('(dogwatch --help lists the commands)');
+
+  program
+    .command('dev')
+    .description('run everything on this machine, with embedded clusters and queues, and swap the function when its code changes')
+    .option('--apply <file>', 'apply this manifest to every cluster at the start; may be repeated', listed, [])
+    .option('--reconcilers <file>', 'a module that exports `reconcilers`, in place of functions/reconcilers/index.ts')
+    .action(async (options: DevOptions) => {
+      const { dev } = await import('./dev.ts');
+      finish(await dev(process.env, options));
+    });
 
   program
     .command('watch')
@@ -84,6 +95,11 @@ function createProgram(finish: (code: ExitCode) => void): Command {
 
   for (const command of program.commands) command.exitOverride();
   return program;
+}
+
+/** A parser for an option that may be repeated. */
+function listed(text: string, before: readonly string[]): string[] {
+  return [...before, text];
 }
 
 /** A parser for an option that is a whole number within bounds; commander turns its error into a usage error. */

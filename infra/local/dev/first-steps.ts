@@ -1,0 +1,46 @@
+/** What a newcomer is told when everything runs: where it is, and what to try. */
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
+export interface Whereabouts {
+  readonly kubeconfigs: readonly { readonly name: string; readonly path: string }[];
+  /** To be sourced in another terminal. */
+  readonly envFile: string;
+  readonly watcherAddress: string;
+  /** PATH of the environment. */
+  readonly path: string;
+}
+
+/** Lines, in the order to print them. The names are those of events/samples. */
+export function firstSteps({ kubeconfigs, envFile, watcherAddress, path }: Whereabouts): string[] {
+  const [first = { name: '', path: '' }] = kubeconfigs;
+  const kubectl = `kubectl --context ${first.name}`;
+  const reconcile = `npm run -s dogwatch -- reconcile tenant/acme --cluster ${first.name}`;
+  return [
+    ...kubeconfigs.map(({ name, path: file }) => `kubeconfig of ${name}: ${file}`),
+    `watcher: ${watcherAddress}/readyz and /metrics`,
+    `in another terminal: source ${envFile}`,
+    ...(hasProgram('kubectl', path)
+      ? [
+          `1. run an object by hand: ${reconcile}`,
+          `2. pause it: ${kubectl} annotate tenant acme dogwatch.dev/paused=true (and go on: dogwatch.dev/paused-)`,
+          `3. one that cannot succeed: sed 's/name: acme/name: no.dots/' events/samples/tenant.yaml | ${kubectl} apply --server-side -f -`,
+        ]
+      : [
+          `1. run an object by hand: ${reconcile}`,
+          '2. change functions/reconcilers/tenant.ts and save it: the function is swapped',
+          '3. apply objects of your own: start again with npm run dev -- --apply FILE (kubectl is not on the PATH)',
+        ]),
+  ];
+}
+
+function hasProgram(name: string, path: string): boolean {
+  return path.split(delimiter).some((folder) => {
+    try {
+      accessSync(join(folder, name), constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}

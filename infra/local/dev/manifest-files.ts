@@ -1,0 +1,56 @@
+/** Applies what stands in files to every cluster, and tells what became of it. */
+import { readdirSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
+import type { Applier } from './apply-object.ts';
+import type { DevEvent } from './dev-state.ts';
+import { type Manifest, type ManifestObject, readManifest } from './manifest.ts';
+
+export type Appliers = ReadonlyMap<string, Applier>;
+
+const SAMPLES = resolve(import.meta.dirname, '../../../events/samples');
+
+/** Applies the file; what is wrong is a notice, and the rest is applied. */
+export async function applyFile(file: string, appliers: Appliers, emit: (event: DevEvent) => void): Promise<void> {
+  await applyManifest(readManifest(file), file, appliers, emit);
+}
+
+/** Applies those samples whose kind is among `kinds`, `<apiVersion> <kind>`: one of them is for a kind that users write first. */
+export async function applySamples(kinds: ReadonlySet<string>, appliers: Appliers, emit: (event: DevEvent) => void): Promise<void> {
+  for (const name of readdirSync(SAMPLES).filter((file) => file.endsWith('.yaml'))) {
+    const file = join(SAMPLES, name);
+    const { entries, problems } = readManifest(file);
+    const known = entries.filter(({ object }) => kinds.has(`${object.apiVersion} ${object.kind}`));
+    if (known.length + problems.length > 0)
+      await applyManifest({ entries: known, problems }, relative(process.cwd(), file), appliers, emit);
+  }
+}
+
+async function applyManifest(
+  { entries, problems }: Manifest,
+  file: string,
+  appliers: Appliers,
+  emit: (event: DevEvent) => void,
+): Promise<void> {
+  for (const text of problems) emit({ kind: 'notice', level: 'error', text });
+  const applied = new Set<string>();
+  for (const { object, where } of entries) {
+    const refusals = await applyToAll(object, appliers);
+    if (refusals.size === 0) applied.add(nameOf(object));
+    for (const [text, clusters] of refusals)
+      emit({ kind: 'notice', level: 'error', text: `${where}: ${nameOf(object)} in ${clusters.join(', ')}: ${text}` });
+  }
+  if (applied.size > 0)
+    emit({ kind: 'step', text: `applied ${file} to ${[...appliers.keys()].join(' and ')}: ${[...applied].join(', ')}` });
+}
+
+/** What clusters refuse it for, and which. */
+export async function applyToAll(object: ManifestObject, appliers: Appliers): Promise<Map<string, string[]>> {
+  const refusals = new Map<string, string[]>();
+  for (const [cluster, applier] of appliers) {
+    const refusal = await applier.apply(object);
+    if (refusal !== undefined) refusals.set(refusal, [...(refusals.get(refusal) ?? []), cluster]);
+  }
+  return refusals;
+}
+
+export const nameOf = ({ kind, metadata }: ManifestObject): string => `${kind.toLowerCase()}/${metadata.name}`;

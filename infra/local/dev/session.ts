@@ -1,0 +1,179 @@
+/**
+ * A development run: everything that Dogwatch needs and is, on this machine, of which only Node has to be there. Two embedded
+ * clusters, embedded queues, the built watcher and the built function, which is swapped when the code changes. It tells what
+ * happens as events; what is wrong with the code or a manifest is told and the rest goes on.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Environment, readConfig, readSetting } from '../../../functions/core/config.ts';
+import type { ListenAddress } from '../../../functions/core/settings.ts';
+import { startHealthServer } from '../../../functions/watcher/health.ts';
+import { findFreePorts } from '../free-ports.ts';
+import { onParentExit } from '../parent-exit.ts';
+import { functionEnvironment } from '../run-function.ts';
+import { createApplier } from './apply-object.ts';
+import { readCells } from './cell-levels.ts';
+import { onCodeChange } from './code-changes.ts';
+import { createCodeLoop } from './code-loop.ts';
+import { createCodeUser } from './code-user.ts';
+import { type DevQueues, startDevQueues } from './dev-queues.ts';
+import type { DevEvent } from './dev-state.ts';
+import { type EmbeddedClusters, startEmbeddedClusters } from './embedded-clusters.ts';
+import { firstSteps } from './first-steps.ts';
+import { runSources } from './function-sources.ts';
+import { applyFile, applySamples } from './manifest-files.ts';
+import { ReplaceableFunction } from './replaceable-function.ts';
+import { createWatcherProcess } from './watcher-process.ts';
+
+export interface DevOptions {
+  /** Settings of Dogwatch in it hold; where clusters, queues and AWS are is decided here. */
+  readonly env: Environment;
+  /** Manifests that are applied at the start, to every cluster. */
+  readonly manifests: readonly string[];
+  /** A module that exports `reconcilers` in place of functions/reconcilers/index.ts. */
+  readonly reconcilers?: string;
+  readonly emit: (event: DevEvent) => void;
+}
+
+export interface DevSession {
+  /** Resolves with what the run cannot go on with. */
+  readonly failed: Promise<unknown>;
+  /** Ends everything within three seconds and removes what was written. */
+  stop(): Promise<void>;
+}
+
+const CLUSTERS = ['east', 'west'] as const;
+const SILENT = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+const ROOT = resolve(import.meta.dirname, '../../..');
+const SETTINGS = /^(DOGWATCH_|POWERTOOLS_)|^LOG_LEVEL$/;
+const LEVELS_MS = 1_000;
+/** What may still be running when a run ends gets so long. */
+const STOP_SECONDS = 1.2;
+
+/** Resolves when clusters and queues are there; the rest follows. @throws ConfigError for a setting that is wrong, before anything is started */
+export async function startDevSession(options: DevOptions): Promise<DevSession> {
+  const { emit } = options;
+  const settings = Object.fromEntries(Object.entries(options.env).filter(([name, value]) => SETTINGS.test(name) && value !== undefined));
+  const timeoutSeconds = readSetting(settings, 'functionTimeoutSeconds');
+  const address = await findAddress(readSetting({ DOGWATCH_HTTP_ADDRESS: '127.0.0.1:0', ...settings }, 'httpAddress'));
+
+  const dir = mkdtempSync(join(tmpdir(), 'dogwatch-dev-'));
+  // Kept to the end of the process: a build that is under way when a run ends may write once more.
+  onParentExit(() => rmSync(dir, { recursive: true, force: true }));
+  let clusters: EmbeddedClusters | undefined;
+  let queues: DevQueues | undefined;
+  try {
+    emit({ kind: 'step', text: `starting two embedded clusters (${CLUSTERS.join(', ')}) and the queues` });
+    clusters = await startEmbeddedClusters(CLUSTERS, dir);
+    queues = await startDevQueues(timeoutSeconds);
+    const env = { ...settings, DOGWATCH_CLUSTERS: clusters.registryPath, ...queues.env, DOGWATCH_HTTP_ADDRESS: address };
+    readConfig(env, 'watcher');
+    return runSession(options, { dir, clusters, queues, env, timeoutSeconds });
+  } catch (error) {
+    await Promise.allSettled([clusters?.stop(), queues?.stop()]);
+    rmSync(dir, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+/** Where the watcher can listen, every time that it is begun. @throws ConfigError where another process does */
+async function findAddress({ host, port }: ListenAddress): Promise<string> {
+  const [free] = port === 0 ? await findFreePorts(1) : [port];
+  const address = { host, port: free ?? 0 };
+  const metrics = { contentType: 'text/plain', text: async () => '' };
+  await (await startHealthServer({ address, statuses: () => [], metrics, log: SILENT })).close();
+  return `${host.includes(':') ? `[${host}]` : host}:${address.port}`;
+}
+
+interface Surroundings {
+  readonly dir: string;
+  readonly clusters: EmbeddedClusters;
+  readonly queues: DevQueues;
+  /** Of the watcher and, but for the credentials, of the function. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly timeoutSeconds: number;
+}
+
+function runSession(
+  { emit, manifests, reconcilers }: DevOptions,
+  { dir, clusters, queues, env, timeoutSeconds }: Surroundings,
+): DevSession {
+  const stopping = new AbortController();
+  const { promise: failed, resolve: fail } = Promise.withResolvers<unknown>();
+  const appliers = new Map(clusters.all.map(({ name, kubeconfigPath }) => [name, createApplier(kubeconfigPath)]));
+  const runningCode = new ReplaceableFunction(timeoutSeconds * 1000);
+  const watcherAddress = `http://${env['DOGWATCH_HTTP_ADDRESS']}`;
+  const watcher = createWatcherProcess({
+    env,
+    logPath: join(dir, 'watcher.log'),
+    onEnd: (text) => emit({ kind: 'notice', level: 'error', text }),
+    onRefusal: fail,
+  });
+  const module = reconcilers === undefined ? undefined : resolve(reconcilers);
+  const codeUser = createCodeUser({
+    emit,
+    appliers,
+    runningCode,
+    watcher,
+    functionEnv: functionEnvironment(readConfig(env, 'reconcile'), env),
+    timeoutMs: timeoutSeconds * 1000,
+    firstUse: (kinds) => void begin(kinds).catch(fail),
+  });
+  const loop = createCodeLoop({ dir, reconcilers: module, emit, use: codeUser });
+  const folders = [join(ROOT, 'functions'), join(ROOT, 'events'), ...(module === undefined ? [] : [dirname(module)])];
+  const endWatching = onCodeChange(folders, (file) => {
+    emit({ kind: 'step', text: `${file} changed` });
+    loop.build();
+  });
+  let sourcesEnd: Promise<void> | undefined;
+
+  async function begin(kinds: ReadonlySet<string>): Promise<void> {
+    sourcesEnd = runSources(queues, runningCode, stopping, emit);
+    sourcesEnd.catch(fail);
+    await watcher.ready(stopping.signal);
+    await applySamples(kinds, appliers, emit);
+    for (const file of manifests) await applyFile(file, appliers, emit);
+    const kubeconfigs = clusters.all.map(({ name, kubeconfigPath }) => ({ name, path: kubeconfigPath }));
+    const envFile = writeEnvFile(dir, env, kubeconfigs.map(({ path }) => path).join(':'));
+    for (const text of firstSteps({ kubeconfigs, envFile, watcherAddress, path: process.env['PATH'] ?? '' })) emit({ kind: 'step', text });
+  }
+
+  async function tellLevels(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      // Neither is there all the time: the next second tells.
+      for (const event of await Promise.allSettled([queues.levels(), readCells(watcherAddress)])) {
+        if (event.status === 'fulfilled' && !stopping.signal.aborted) emit(event.value);
+      }
+      await sleep(LEVELS_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
+    }
+  }
+
+  loop.build();
+  tellLevels().catch(fail);
+  return {
+    failed,
+    async stop() {
+      endWatching();
+      stopping.abort();
+      const bound = sleep(STOP_SECONDS * 1000, undefined, { ref: false });
+      await Promise.race([Promise.allSettled([sourcesEnd, watcher.stop(STOP_SECONDS), loop.stop()]), bound]);
+      await Promise.allSettled([watcher.stop(0), runningCode.stop()]);
+      for (const applier of appliers.values()) applier.close();
+      await Promise.allSettled([queues.stop(), clusters.stop()]);
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** What other terminals need for `dogwatch reconcile` and kubectl, as a file to source. */
+function writeEnvFile(dir: string, env: Readonly<Record<string, string>>, kubeconfig: string): string {
+  const { DOGWATCH_HTTP_ADDRESS: _, ...rest } = env;
+  const path = join(dir, 'env');
+  const lines = Object.entries({ ...rest, KUBECONFIG: kubeconfig }).map(
+    ([name, value]) => `export ${name}='${value.replaceAll("'", "'\\''")}'\n`,
+  );
+  writeFileSync(path, lines.join(''), { mode: 0o600 });
+  return path;
+}

@@ -1,0 +1,189 @@
+/** `dogwatch dev` as a process without a terminal, from its start to its end, with a reconciler of the test's own. */
+import assert from 'node:assert/strict';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { after, afterEach, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ClusterName } from '../../../events/resource.ts';
+import { createKubernetesClient } from '../../../functions/adapters/kubernetes/client.ts';
+import { configMaps } from '../../../functions/core/kinds.ts';
+import { createApplier } from '../../../infra/local/dev/apply-object.ts';
+import { isGone } from '../../infra/local/processes.ts';
+
+const ROOT = resolve(import.meta.dirname, '../../..');
+
+/** Tenants as they are, and Notes: a ConfigMap that says which code made it. One named `slow` is not done before there is a file `go`. */
+const reconcilersOf = (root: string, version: string): string => `
+import { existsSync, writeFileSync } from 'node:fs';
+import * as z from 'zod';
+import { configMaps } from '${ROOT}/functions/core/kinds.ts';
+import { checkReconcilers, defineReconciler } from '${ROOT}/functions/core/reconciler.ts';
+import { defineResource } from '${ROOT}/functions/core/resource-definition.ts';
+import { tenant } from '${ROOT}/functions/reconcilers/tenant.ts';
+
+const note = defineReconciler({
+  resource: defineResource({
+    group: 'test.example', version: 'v1', kind: 'Note', plural: 'notes', scope: 'Namespaced',
+    spec: z.object({ text: z.string() }), status: z.object({}), columns: [],
+  }),
+  owns: [configMaps],
+  async reconcile({ object, signal }) {
+    const { name, namespace = '' } = object.metadata;
+    writeFileSync('${root}/running-' + name, '');
+    while (name === 'slow' && !existsSync('${root}/go')) {
+      signal.throwIfAborted();
+      await new Promise((done) => setTimeout(done, 10));
+    }
+    writeFileSync('${root}/ended-' + name + '-${version}', '');
+    return { apply: [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace }, data: { version: '${version}' } }], status: {} };
+  },
+});
+export const reconcilers = checkReconcilers([tenant, note]);
+`;
+
+const note = (name: string, spec: unknown) => ({
+  apiVersion: 'test.example/v1',
+  kind: 'Note',
+  metadata: { name, namespace: 'default' },
+  spec,
+});
+
+/** What `look` returns once that is there; fails after 30 s, with what was printed. */
+async function until<T>(look: () => T | undefined | Promise<T | undefined>, printed: () => string): Promise<T> {
+  const endMs = performance.now() + 30_000;
+  for (;;) {
+    const found = await look();
+    if (found !== undefined && found !== false && found !== null) return found;
+    assert.ok(performance.now() < endMs, `not so within 30 s: ${look}\n${printed()}`);
+    await sleep(30);
+  }
+}
+
+function childrenOf(pid: number): number[] {
+  const lines = execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' }).split('\n');
+  return lines.map((line) => line.trim().split(/\s+/).map(Number)).flatMap(([child = 0, parent]) => (parent === pid ? [child] : []));
+}
+
+describe('dogwatch dev', () => {
+  let root: string;
+  let child: ChildProcess | undefined;
+  let output = '';
+  let ended: Promise<number | null>;
+
+  before(() => {
+    root = mkdtempSync(join(tmpdir(), 'dogwatch-dev-test-'));
+  });
+  afterEach(() => {
+    child?.kill('SIGKILL');
+  });
+  after(() => rmSync(root, { recursive: true, force: true }));
+
+  function start(words: readonly string[], env: Readonly<Record<string, string>> = {}): void {
+    output = '';
+    const started = spawn(process.execPath, ['functions/cli/bin.js', 'dev', ...words], {
+      cwd: ROOT,
+      env: { PATH: process.env['PATH'] ?? '', TMPDIR: root, ...env },
+    });
+    child = started;
+    for (const stream of [started.stdout, started.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (output += text));
+    ended = new Promise((done, failed) => started.once('error', failed).once('close', done));
+  }
+
+  const printed = (): string => output;
+  const seen = (pattern: RegExp): Promise<RegExpExecArray> => until(() => pattern.exec(output) ?? undefined, printed);
+
+  it('runs samples and manifests, swaps its code without losing a message, and leaves nothing', { timeout: 120_000 }, async (context) => {
+    const module = join(root, 'reconcilers.ts');
+    const manifest = join(root, 'manifest.yaml');
+    writeFileSync(module, reconcilersOf(root, 'one'));
+    const documents = [
+      note('wrong', { text: 5 }),
+      { apiVersion: 'nobody.example/v1', kind: 'Thing', metadata: { name: 'a' } },
+      note('right', { text: 'a' }),
+    ];
+    writeFileSync(manifest, documents.map((object) => JSON.stringify(object)).join('\n---\n'));
+    start(['--reconcilers', module, '--apply', manifest]);
+
+    for (const cluster of ['east', 'west']) {
+      await seen(new RegExp(`^outcome .*${cluster}/Tenant/acme  reconciled`, 'm'));
+      await seen(new RegExp(`^outcome .*${cluster}/Note/default/right  reconciled`, 'm'));
+    }
+    assert.match(output, /^error: .*manifest\.yaml: document 1: note\/wrong in east, west: .*spec\.text/m);
+    assert.match(output, /^error: .*manifest\.yaml: document 2: thing\/a in east, west: no kind Thing of nobody\.example\/v1 is served/m);
+    const [, kubeconfig = ''] = await seen(/^kubeconfig of east: (.+)$/m);
+    const applier = createApplier(kubeconfig);
+    const client = createKubernetesClient({
+      cluster: 'east' as ClusterName,
+      kubeConfig: { kind: 'file', path: kubeconfig, context: undefined },
+    });
+    context.after(() => {
+      client.close();
+      applier.close();
+    });
+    const versionOf = async (name: string): Promise<unknown> => {
+      const found = await client.get(configMaps, { namespace: 'default', name });
+      return (found?.['data'] as { version?: unknown } | undefined)?.version;
+    };
+
+    assert.equal(await applier.apply(note('slow', { text: 'a' })), undefined);
+    await until(() => existsSync(join(root, 'running-slow')), printed);
+    writeFileSync(module, reconcilersOf(root, 'two'));
+    await seen(/^build swapped[\s\S]*^build swapped/m);
+    assert.equal(await applier.apply(note('later', { text: 'a' })), undefined);
+    await seen(/^outcome .*east\/Note\/default\/later {2}reconciled/m);
+    assert.equal(await versionOf('later'), 'two');
+    assert.doesNotMatch(output, /Note\/default\/slow/);
+    assert.ok(!existsSync(join(root, 'ended-later-one')));
+    writeFileSync(join(root, 'go'), '');
+    await seen(/^outcome .*east\/Note\/default\/slow {2}reconciled {2}created {2}#1/m);
+    assert.ok(existsSync(join(root, 'ended-slow-one')), 'the code that began it has ended it');
+
+    writeFileSync(module, `${reconcilersOf(root, 'three')}throw new Error('not today');\n`);
+    const lines = reconcilersOf(root, 'three').split('\n').length;
+    await seen(new RegExp(`^build failed: .*reconcilers\\.ts:${lines}: not today`, 'm'));
+
+    const [, envFile = ''] = await seen(/source (.+)$/m);
+    const manual = `. ${envFile} && exec ${process.execPath} functions/cli/bin.js reconcile tenant/acme --cluster west`;
+    execFileSync('/bin/sh', ['-c', manual], { cwd: ROOT, env: { PATH: process.env['PATH'] ?? '' } });
+    await seen(/^outcome .*west\/Tenant\/acme {2}reconciled {2}manual/m);
+
+    const processes = childrenOf(child?.pid ?? 0);
+    assert.ok(processes.length >= 2, 'the watcher and the function are processes');
+    const stoppedAtMs = performance.now();
+    child?.kill('SIGINT');
+    assert.equal(await ended, 0, output);
+    assert.ok(performance.now() - stoppedAtMs < 3_000, 'it takes no three seconds');
+    assert.deepEqual(
+      processes.filter((pid) => !isGone(pid)),
+      [],
+    );
+    assert.deepEqual(
+      readdirSync(root).filter((name) => name.startsWith('dogwatch-')),
+      [],
+    );
+  });
+
+  it('says in one line that its address is in use, or that a setting is wrong', async (context) => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await new Promise((done) => server.once('listening', done));
+    const { port } = server.address() as AddressInfo;
+    context.after(() => server.close());
+    const faults: readonly [env: Record<string, string>, says: RegExp][] = [
+      [{ DOGWATCH_HTTP_ADDRESS: `127.0.0.1:${port}` }, /^dogwatch: DOGWATCH_HTTP_ADDRESS 127\.0\.0\.1:\d+ is in use/],
+      [{ DOGWATCH_MAX_ATTEMTS: '5' }, /^dogwatch: DOGWATCH_MAX_ATTEMTS is no variable of ours: did you mean DOGWATCH_MAX_ATTEMPTS\?/],
+    ];
+    for (const [env, says] of faults) {
+      start([], env);
+      assert.equal(await ended, 2, output);
+      assert.match(output.trim().split('\n').at(-1) ?? '', says);
+      assert.deepEqual(
+        readdirSync(root).filter((name) => name.startsWith('dogwatch-')),
+        [],
+      );
+    }
+  });
+});
