@@ -1,26 +1,57 @@
 /** Notices that source files changed, once for what an editor does in one go. */
-import { type FSWatcher, watch } from 'node:fs';
+import { type FSWatcher, readdirSync, watch } from 'node:fs';
+import { join } from 'node:path';
 
 /** An editor writes, renames and sets times; a checkout changes many files. */
 const QUIET_MS = 150;
 
+export interface WatchedFolders {
+  /** With all folders below. */
+  readonly trees: readonly string[];
+  /** Alone. */
+  readonly folders: readonly string[];
+}
+
 /**
- * Calls back when files below the folders were quiet again after a change; `file` is one of those that changed. What it calls is not
- * waited for. The returned function ends it.
+ * Calls back when files in the folders were quiet again after a change; `file` is the one that changed last. The
+ * returned function ends it.
+ *
+ * Each folder is watched, not by Node's `recursive`: on Linux that watches files, and loses one that an editor replaces by another.
  */
-export function onCodeChange(folders: readonly string[], changed: (file: string) => void): () => void {
+export function onCodeChange({ trees, folders }: WatchedFolders, changed: (file: string) => void): () => void {
+  const watchers = new Map<string, FSWatcher>();
   let timer: NodeJS.Timeout | undefined;
-  const watchers: FSWatcher[] = folders.map((folder) =>
-    watch(folder, { recursive: true, persistent: false }, (_, name) => {
+
+  function add(folder: string, isTree: boolean): void {
+    if (watchers.has(folder)) return;
+    const watcher = watch(folder, { persistent: false }, (what, name) => {
+      if (what === 'rename' && isTree) addFoldersIn(folder);
       if (name === null || !/\.(ts|js|json)$/.test(name)) return;
       clearTimeout(timer);
-      timer = setTimeout(() => changed(name), QUIET_MS);
-    }),
-  );
-  // A folder that is taken away ends its watching; the run goes on with the code it has.
-  for (const watcher of watchers) watcher.on('error', () => undefined);
+      timer = setTimeout(() => changed(join(folder, name)), QUIET_MS);
+    });
+    watchers.set(folder, watcher);
+    watcher.on('error', () => forget(folder)); // it was taken away: the run goes on with the code it has
+    if (isTree) addFoldersIn(folder);
+  }
+
+  function addFoldersIn(folder: string): void {
+    try {
+      for (const entry of readdirSync(folder, { withFileTypes: true })) if (entry.isDirectory()) add(join(folder, entry.name), true);
+    } catch {
+      forget(folder); // gone since; whatever took its place is in the folder above
+    }
+  }
+
+  function forget(folder: string): void {
+    watchers.get(folder)?.close();
+    watchers.delete(folder);
+  }
+
+  for (const folder of trees) add(folder, true);
+  for (const folder of folders) add(folder, false);
   return () => {
     clearTimeout(timer);
-    for (const watcher of watchers) watcher.close();
+    for (const folder of [...watchers.keys()]) forget(folder);
   };
 }

@@ -30,9 +30,10 @@ export function createCodeLoop({ dir, reconcilers, emit, use }: CodeLoopOptions)
   async function buildOnce(): Promise<void> {
     const startedMs = performance.now();
     count += 1;
+    const folder = join(dir, `code-${count}`);
     emit({ kind: 'build', state: 'building' });
     try {
-      const code = await buildCode(join(dir, `code-${count}`), reconcilers);
+      const code = await buildCode(folder, reconcilers);
       if (isStopped) return;
       const builtMs = performance.now();
       await use(code);

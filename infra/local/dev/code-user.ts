@@ -1,7 +1,8 @@
 /** Puts built code to use: kinds first, then the function, which must know a kind before messages of it come, then the watcher. */
 import { rmSync } from 'node:fs';
 import { ConfigError } from '../../../functions/core/errors.ts';
-import { createPool } from '../function-host/pool.ts';
+import type { InvocationResult } from '../function-host/invocation.ts';
+import { createPool, type Pool } from '../function-host/pool.ts';
 import type { Code } from './code.ts';
 import type { DevEvent } from './dev-state.ts';
 import { eventOfLine } from './function-lines.ts';
@@ -28,7 +29,7 @@ export interface CodeUserOptions {
  * @throws ConfigError of one line where the function does not start, or a cluster refuses a CRD; the code before goes on
  */
 export function createCodeUser(options: CodeUserOptions): (code: Code) => Promise<void> {
-  const { appliers, runningCode, watcher, firstUse } = options;
+  const { runningCode, watcher, firstUse } = options;
   let functionCode: Code | undefined;
   let watcherCode: Code | undefined;
 
@@ -41,14 +42,10 @@ export function createCodeUser(options: CodeUserOptions): (code: Code) => Promis
   return async (code) => {
     const before = { function: functionCode, watcher: watcherCode };
     if (before.function?.digests.function !== code.digests.function) {
-      const next = await startCode(code, options);
-      try {
-        await applyCrds(code.crds as readonly ManifestObject[], appliers);
-      } catch (error) {
-        await next.stop();
+      const next = await startCode(code, options).catch((error: unknown) => {
         discard(code);
         throw error;
-      }
+      });
       functionCode = code;
       void runningCode.replace(next).then(() => discard(before.function, before.watcher));
     }
@@ -61,8 +58,8 @@ export function createCodeUser(options: CodeUserOptions): (code: Code) => Promis
   };
 }
 
-/** Starts it, and one process of it, so that the next message finds that warm. @throws ConfigError `function-fault` */
-async function startCode(code: Code, { emit, functionEnv, timeoutMs }: CodeUserOptions) {
+/** Starts it, one process of it too, so that the next message finds that warm, and has its kinds served. @throws ConfigError */
+async function startCode(code: Code, { emit, functionEnv, timeoutMs, appliers }: CodeUserOptions): Promise<Pool> {
   const pool = createPool({
     artifact: code.dir,
     maximumConcurrency: 2 * LANE_CONCURRENCY,
@@ -73,11 +70,19 @@ async function startCode(code: Code, { emit, functionEnv, timeoutMs }: CodeUserO
       if (event !== undefined) emit(event);
     },
   });
-  const answer = await pool.invoke({ Records: [] });
-  if (answer.kind === 'answer') return pool;
-  await pool.stop();
-  const why = answer.kind === 'error' ? `${answer.error.errorType}: ${answer.error.errorMessage}` : answer.kind;
-  throw new ConfigError('function-fault', `the function does not start: ${why.replace(/\s*\n\s*/g, ' ')}`);
+  try {
+    const answer = await pool.invoke({ Records: [] });
+    if (answer.kind !== 'answer') throw new ConfigError('function-fault', `the function does not start: ${describeFault(answer)}`);
+    await applyCrds(code.crds as readonly ManifestObject[], appliers);
+    return pool;
+  } catch (error) {
+    await pool.stop();
+    throw error;
+  }
+}
+
+function describeFault(answer: InvocationResult): string {
+  return answer.kind === 'error' ? `${answer.error.errorType}: ${answer.error.errorMessage}`.replace(/\s*\n\s*/g, ' ') : answer.kind;
 }
 
 /** @throws ConfigError `crd-refused` */

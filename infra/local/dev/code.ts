@@ -1,6 +1,6 @@
 /** One version of the code, built into a folder of its own: what the function and the watcher run, and the kinds it defines. */
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { codeFault } from '../../../functions/cli/code-fault.ts';
 import { ConfigError } from '../../../functions/core/errors.ts';
@@ -18,7 +18,7 @@ export interface Code {
 /**
  * Builds and loads it.
  *
- * @param dir  is made
+ * @param dir  is made, and removed where the code is of no use
  * @throws ConfigError of one line, with file and line where they are known, for whatever is wrong with the code
  */
 export async function buildCode(dir: string, reconcilers: string | undefined): Promise<Code> {
@@ -29,8 +29,10 @@ export async function buildCode(dir: string, reconcilers: string | undefined): P
   ] as const;
   // Both are waited for, so that none still writes when the other's fault is told.
   const [built, loaded] = await Promise.allSettled(builds);
-  if (built.status === 'rejected') throw oneLine(built.reason);
-  if (loaded.status === 'rejected') throw oneLine(loaded.reason);
+  if (built.status === 'rejected' || loaded.status === 'rejected') {
+    rmSync(dir, { recursive: true, force: true });
+    throw oneLine(built.status === 'rejected' ? built.reason : (loaded as PromiseRejectedResult).reason);
+  }
   return { dir, crds: loaded.value, digests: { function: digestOf(dir, 'reconcile.zip'), watcher: digestOf(dir, 'watcher.cjs') } };
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { dump } from 'js-yaml';
 import { type ApiServer, startApiServer } from '../api-server/api-server.ts';
 
-export interface EmbeddedCluster {
+interface EmbeddedCluster {
   readonly name: string;
   readonly server: ApiServer;
   /** With one context, of the cluster's name. */

@@ -7,12 +7,14 @@ export interface Whereabouts {
   /** To be sourced in another terminal. */
   readonly envFile: string;
   readonly watcherAddress: string;
+  /** After so many an object that cannot succeed is a dead letter. */
+  readonly maxAttempts: number;
   /** PATH of the environment. */
   readonly path: string;
 }
 
 /** Lines, in the order to print them. The names are those of events/samples. */
-export function firstSteps({ kubeconfigs, envFile, watcherAddress, path }: Whereabouts): string[] {
+export function firstSteps({ kubeconfigs, envFile, watcherAddress, maxAttempts, path }: Whereabouts): string[] {
   const [first = { name: '', path: '' }] = kubeconfigs;
   const kubectl = `kubectl --context ${first.name}`;
   const reconcile = `npm run -s dogwatch -- reconcile tenant/acme --cluster ${first.name}`;
@@ -24,7 +26,7 @@ export function firstSteps({ kubeconfigs, envFile, watcherAddress, path }: Where
       ? [
           `1. run an object by hand: ${reconcile}`,
           `2. pause it: ${kubectl} annotate tenant acme dogwatch.dev/paused=true (and go on: dogwatch.dev/paused-)`,
-          `3. one that cannot succeed: sed 's/name: acme/name: no.dots/' events/samples/tenant.yaml | ${kubectl} apply --server-side -f -`,
+          `3. one that cannot succeed, a dead letter after ${maxAttempts} attempts: sed 's/name: acme/name: no.dots/' events/samples/tenant.yaml | ${kubectl} apply --server-side -f -`,
         ]
       : [
           `1. run an object by hand: ${reconcile}`,

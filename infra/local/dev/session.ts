@@ -5,7 +5,7 @@
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Environment, readConfig, readSetting } from '../../../functions/core/config.ts';
 import type { ListenAddress } from '../../../functions/core/settings.ts';
@@ -48,6 +48,8 @@ const CLUSTERS = ['east', 'west'] as const;
 const SILENT = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 const ROOT = resolve(import.meta.dirname, '../../..');
 const SETTINGS = /^(DOGWATCH_|POWERTOOLS_)|^LOG_LEVEL$/;
+/** What is meant for hours on AWS is to be seen within half a minute here. */
+const SHORT_RETRIES = { DOGWATCH_MAX_ATTEMPTS: '4' };
 const LEVELS_MS = 1_000;
 /** What may still be running when a run ends gets so long. */
 const STOP_SECONDS = 1.2;
@@ -55,7 +57,8 @@ const STOP_SECONDS = 1.2;
 /** Resolves when clusters and queues are there; the rest follows. @throws ConfigError for a setting that is wrong, before anything is started */
 export async function startDevSession(options: DevOptions): Promise<DevSession> {
   const { emit } = options;
-  const settings = Object.fromEntries(Object.entries(options.env).filter(([name, value]) => SETTINGS.test(name) && value !== undefined));
+  const own = Object.entries(options.env).filter(([name, value]) => SETTINGS.test(name) && value !== undefined);
+  const settings: Record<string, string> = { ...SHORT_RETRIES, ...Object.fromEntries(own) };
   const timeoutSeconds = readSetting(settings, 'functionTimeoutSeconds');
   const address = await findAddress(readSetting({ DOGWATCH_HTTP_ADDRESS: '127.0.0.1:0', ...settings }, 'httpAddress'));
 
@@ -122,9 +125,10 @@ function runSession(
     firstUse: (kinds) => void begin(kinds).catch(fail),
   });
   const loop = createCodeLoop({ dir, reconcilers: module, emit, use: codeUser });
-  const folders = [join(ROOT, 'functions'), join(ROOT, 'events'), ...(module === undefined ? [] : [dirname(module)])];
+  const folders = { trees: [join(ROOT, 'functions'), join(ROOT, 'events')], folders: module === undefined ? [] : [dirname(module)] };
   const endWatching = onCodeChange(folders, (file) => {
-    emit({ kind: 'step', text: `${file} changed` });
+    const near = relative(process.cwd(), file);
+    emit({ kind: 'step', text: `${near.startsWith('..') ? file : near} changed` });
     loop.build();
   });
   let sourcesEnd: Promise<void> | undefined;
@@ -136,8 +140,10 @@ function runSession(
     await applySamples(kinds, appliers, emit);
     for (const file of manifests) await applyFile(file, appliers, emit);
     const kubeconfigs = clusters.all.map(({ name, kubeconfigPath }) => ({ name, path: kubeconfigPath }));
+    const maxAttempts = readSetting(env, 'maxAttempts');
     const envFile = writeEnvFile(dir, env, kubeconfigs.map(({ path }) => path).join(':'));
-    for (const text of firstSteps({ kubeconfigs, envFile, watcherAddress, path: process.env['PATH'] ?? '' })) emit({ kind: 'step', text });
+    for (const text of firstSteps({ kubeconfigs, envFile, watcherAddress, path: process.env['PATH'] ?? '', maxAttempts }))
+      emit({ kind: 'step', text });
   }
 
   async function tellLevels(): Promise<void> {
