@@ -2,7 +2,7 @@
 import type { BuildState, DevCell, DevLane, DevState, OutcomeLine } from './dev-state.ts';
 import { type OutcomeText, outcomeText, secondsText } from './outcome-text.ts';
 import { share } from './room.ts';
-import { createPaint, cut, oneLineOf, type Paint, type Style, shownLines, wrap } from './shown-text.ts';
+import { createPaint, cut, oneLineOf, type Paint, type Style, shownLines, widthOf, wrap } from './shown-text.ts';
 import { type TextColumn, tableLines } from './text-table.ts';
 
 export interface LiveOptions {
@@ -75,14 +75,16 @@ function header({ build, deadLetters, outcomeCount }: DevState, width: number, p
   const [text, style] = build === undefined ? ['starting', 'yellow' as const] : BUILD_TEXT[build.state];
   const how = build?.text === undefined || build.state === 'failed' ? '' : ` (${cut(oneLineOf(build.text), BUILD_TEXT_WIDTH)})`;
   const letters = `${deadLetters} dead ${deadLetters === 1 ? 'letter' : 'letters'}`;
-  const parts = [
-    paint('bold', 'dogwatch dev'),
-    paint(style, text + how),
-    paint(deadLetters > 0 ? 'red' : undefined, letters),
-    `${outcomeCount} ${outcomeCount === 1 ? 'outcome' : 'outcomes'}`,
-    'Ctrl-C stops',
-  ];
-  return cut(parts.join('  '), width);
+  const lineWith = (shown: string): string =>
+    [
+      paint('bold', 'dogwatch dev'),
+      paint(style, shown),
+      paint(deadLetters > 0 ? 'red' : undefined, letters),
+      `${outcomeCount} ${outcomeCount === 1 ? 'outcome' : 'outcomes'}`,
+      'Ctrl-C stops',
+    ].join('  ');
+  const whole = lineWith(text + how);
+  return widthOf(whole) <= width ? whole : cut(lineWith(text), width);
 }
 
 const cellNeedsReader = ({ phase, unsettled }: DevCell): boolean => phase !== 'streaming' || unsettled > 0;

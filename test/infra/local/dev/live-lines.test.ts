@@ -85,7 +85,7 @@ const TABLE: readonly (readonly [what: string, state: DevState, width: number, h
     60,
     13,
     [
-      'dogwatch dev  function up to date (210 ms)  1 dead letter  …',
+      'dogwatch dev  function up to date  1 dead letter  3 outcome…',
       'CLUSTER  KIND          WATCH      OBJECTS  UNSETTLED  OLDEST',
       'west     Tenant.plat…  streaming        3          2   2m10s',
       'west     Namespace (…  failing          3          0       -',
