@@ -36,7 +36,12 @@ export function pad(text: string, width: number, align: 'left' | 'right' = 'left
 
 /** Its lines broken between words, or inside one that is wider; at most `most`, the last with an ellipsis where there is more. */
 export function wrap(text: string, width: number, most = Number.POSITIVE_INFINITY): string[] {
-  const lines = shownLines(text).flatMap((line) => wrapAnsi(line, width, { hard: true }).split('\n'));
+  // One character may be wider than the line.
+  const lines = shownLines(text).flatMap((line) =>
+    wrapAnsi(line, width, { hard: true })
+      .split('\n')
+      .map((part) => cut(part, width)),
+  );
   if (lines.length <= most) return lines;
   return [...lines.slice(0, most - 1), cut(`${lines[most - 1] ?? ''} …`, width)];
 }

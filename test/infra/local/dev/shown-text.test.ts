@@ -48,6 +48,10 @@ describe('text for a terminal', () => {
     assert.deepEqual(wrap('/a/very/long/path', 6), ['/a/ver', 'y/long', '/path']);
   });
 
+  it('is cut where one character is wider than the line', () => {
+    for (const line of wrap('a 𝅘𝅥𝅮 b', 2)) assert.ok(widthOf(line) <= 2, line);
+  });
+
   it('shows that lines are left out', () => assert.deepEqual(wrap('one two three four', 5, 2), ['one', 'two …']));
 
   it('has colour only where it is asked for', () => {
