@@ -5,6 +5,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Clock } from '../../functions/adapters/clock.ts';
 
+/** The longest that anything finishes in, in milliseconds of virtual time. */
+const FINISH_MS = 3_600_000;
+
 interface Sleeper {
   readonly atMs: number;
   readonly wake: () => void;
@@ -114,5 +117,16 @@ export class FakeClock implements Clock {
       if (next === undefined || this.#nowMs + next > untilMs) throw new Error(`not true within ${limitMs} ms of virtual time`);
       await this.advance(next);
     }
+  }
+
+  /** What `work` comes to; time moves on whenever nothing else does. @throws Error if it is not over within an hour of virtual time */
+  async finish<Result>(work: Promise<Result>): Promise<Result> {
+    let isOver = false;
+    const over = (): void => {
+      isOver = true;
+    };
+    work.then(over, over);
+    await this.advanceUntil(() => isOver, FINISH_MS);
+    return work;
   }
 }

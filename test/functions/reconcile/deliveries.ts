@@ -3,7 +3,7 @@ import { decodeEnvelope, type EnvelopeData } from '../../../events/envelope.ts';
 import type { LogFields } from '../../../functions/adapters/telemetry.ts';
 import { RETRY, SENT } from '../../fakes/queue.ts';
 import type { Harness } from './harness.ts';
-import { BULK_ARN, DEAD_LETTER_QUEUE_URL, LIVE_ARN, QUEUE_URLS, rawRecord } from './records.ts';
+import { BULK_ARN, DEAD_LETTER_QUEUE_URL, LIVE_ARN, QUEUE_URLS, rawRecord, START } from './records.ts';
 
 const VISIBILITY_MS = 30_000;
 
@@ -15,6 +15,12 @@ interface Pending {
   readonly receiveCount: number;
   readonly data: EnvelopeData;
 }
+
+/** The time `seconds` after the start, as a status and a message have it. */
+export const at = (seconds: number): string => new Date(START.getTime() + seconds * 1000).toISOString().replace('.000Z', 'Z');
+
+/** How each run of these log lines ended. */
+export const branches = (lines: readonly object[]) => lines.map((line) => (line as { branch?: unknown }).branch);
 
 export class Deliveries {
   /** Messages that SQS holds, in the order of their times. */

@@ -2,9 +2,8 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { TransientError } from '../../../functions/core/errors.ts';
-import { Deliveries } from './deliveries.ts';
+import { at, branches, Deliveries } from './deliveries.ts';
 import { Harness, planFor, widgets } from './harness.ts';
-import { START } from './records.ts';
 
 let h: Harness;
 let sqs: Deliveries;
@@ -18,10 +17,7 @@ beforeEach(() => {
   h.createWidget();
 });
 
-/** `seconds` after the start, as it is written. */
-const at = (seconds: number): string => new Date(START.getTime() + seconds * 1000).toISOString().replace('.000Z', 'Z');
 const stored = (): unknown => h.status()['nextReconcileTime'];
-const branches = (lines: readonly object[]) => lines.map((line) => (line as { branch?: unknown }).branch);
 
 describe('a time that nobody of ours stored', () => {
   const overwrite = (seconds: number) =>

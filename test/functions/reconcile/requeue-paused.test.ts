@@ -3,9 +3,8 @@ import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { PAUSED_ANNOTATION } from '../../../events/labels.ts';
 import type { KubernetesObject } from '../../../functions/core/reconciler.ts';
-import { Deliveries } from './deliveries.ts';
+import { at, Deliveries } from './deliveries.ts';
 import { Harness, planFor, widgets } from './harness.ts';
-import { START } from './records.ts';
 
 let h: Harness;
 let sqs: Deliveries;
@@ -19,8 +18,6 @@ beforeEach(() => {
   h.createWidget();
 });
 
-/** `seconds` after the start, as it is written. */
-const at = (seconds: number): string => new Date(START.getTime() + seconds * 1000).toISOString().replace('.000Z', 'Z');
 const stored = (): unknown => h.status()['nextReconcileTime'];
 const annotate = (annotations: Record<string, string>): KubernetesObject =>
   h.east.edit(widgets, { name: 'a' }, (draft) => Object.assign(draft['metadata'] as object, { annotations }));

@@ -4,9 +4,9 @@ import { beforeEach, describe, it } from 'node:test';
 import { ConflictError, TerminalError, TransientError } from '../../../functions/core/errors.ts';
 import { configMaps, namespaces } from '../../../functions/core/kinds.ts';
 import { envelopeOf } from '../../fakes/queue.ts';
-import { Deliveries } from './deliveries.ts';
+import { at, branches, Deliveries } from './deliveries.ts';
 import { Harness, planFor, widgets } from './harness.ts';
-import { LIVE_ARN, QUEUE_URLS, rawRecord, recordOf, START } from './records.ts';
+import { LIVE_ARN, QUEUE_URLS, rawRecord, recordOf } from './records.ts';
 
 let h: Harness;
 let sqs: Deliveries;
@@ -21,11 +21,8 @@ beforeEach(() => {
   h.createWidget();
 });
 
-/** `seconds` after the start, as it is written. */
-const at = (seconds: number): string => new Date(START.getTime() + seconds * 1000).toISOString().replace('.000Z', 'Z');
 const stored = (): unknown => h.status()['nextReconcileTime'];
 const childEvent = () => h.deliver({ reason: 'child-changed', mustRun: true });
-const branches = (lines: readonly object[]) => lines.map((line) => (line as { branch?: unknown }).branch);
 
 describe('a Plan with requeueAfterSeconds', () => {
   it('stores the time with the confirm, and sends for it what the confirm answered', async () => {
