@@ -1,7 +1,7 @@
 /** From a disposition to what is sent. Everything is sent first and acknowledged only once SQS has it. */
 import { buildEnvelope, type EnvelopeData } from '../../events/envelope.ts';
 import type { Clock } from '../adapters/clock.ts';
-import type { OutgoingMessage, Queue } from '../adapters/queue-port.ts';
+import type { OutgoingMessage, Queue, SendResult } from '../adapters/queue-port.ts';
 import type { Log } from '../adapters/telemetry.ts';
 import { deadLetter, foreignLetter } from '../core/dead-letter.ts';
 import { type Disposition, wake } from '../core/disposition.ts';
@@ -113,18 +113,28 @@ export async function carryOut(effect: Effect, dependencies: EffectDependencies,
   return true;
 }
 
-async function send({ queueUrl, message }: AddressedMessage, dependencies: EffectDependencies, signal: AbortSignal): Promise<boolean> {
+async function send(addressed: AddressedMessage, dependencies: EffectDependencies, signal: AbortSignal): Promise<boolean> {
   const { log } = dependencies;
-  const facts = { queue: queueNameOf(queueUrl), cluster: message.groupId };
+  const facts = { queue: queueNameOf(addressed.queueUrl), cluster: addressed.message.groupId };
   try {
-    const queue = await untilAborted(signal, dependencies.queue());
-    const [result] = await untilAborted(signal, queue.send(queueUrl, [message], { signal }));
+    const result = await sendNow(addressed, dependencies, signal);
     if (result?.kind === 'sent') return true;
     log.error('message not sent; its record is left in the queue', { ...facts, code: result?.code ?? 'no-result' });
   } catch (error) {
     log.error('message not sent; its record is left in the queue', { ...facts, code: 'send-failed', error });
   }
   return false;
+}
+
+/** What SQS said of the message; undefined where it said nothing of it. @throws the signal's reason, or why there is no queue to send to */
+export async function sendNow(
+  { queueUrl, message }: AddressedMessage,
+  dependencies: Pick<EffectDependencies, 'queue'>,
+  signal: AbortSignal,
+): Promise<SendResult | undefined> {
+  const queue = await untilAborted(signal, dependencies.queue());
+  const [result] = await untilAborted(signal, queue.send(queueUrl, [message], { signal }));
+  return result;
 }
 
 function sendTo(

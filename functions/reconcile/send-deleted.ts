@@ -2,7 +2,7 @@
 import { buildEnvelope, type EnvelopeData, encodeEnvelope, REASONS } from '../../events/envelope.ts';
 import { TransientError } from '../core/errors.ts';
 import { lateRunsOverSeconds } from '../core/late-runs.ts';
-import { untilAborted } from './abort.ts';
+import { sendNow } from './effects.ts';
 import type { ObjectContext } from './run-context.ts';
 
 /**
@@ -12,13 +12,12 @@ import type { ObjectContext } from './run-context.ts';
  * @throws TransientError `send-failed`
  */
 export async function sendDeleted(context: ObjectContext): Promise<void> {
-  const { run, queue, queueUrls, functionTimeoutSeconds, signal } = context;
+  const { run, queueUrls, functionTimeoutSeconds, signal } = context;
   const delaySeconds = lateRunsOverSeconds(functionTimeoutSeconds);
   const message = { body: bodyOf(context), delaySeconds, groupId: run.key.cluster };
   let code: string;
   try {
-    const loaded = await untilAborted(signal, queue());
-    const [result] = await untilAborted(signal, loaded.send(queueUrls.live, [message], { signal }));
+    const result = await sendNow({ queueUrl: queueUrls.live, message }, context, signal);
     if (result?.kind === 'sent') return;
     code = result?.code ?? 'no-result';
   } catch (error) {
