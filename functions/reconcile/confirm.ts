@@ -17,8 +17,6 @@ export interface Confirmed {
   readonly outcome: Outcome;
   /** The object as the confirm left it; undefined where there was none. */
   readonly confirmed?: ObjectMetadata;
-  /** Reads that conflicts have cost. */
-  readonly rereadCount: number;
 }
 
 /**
@@ -28,22 +26,23 @@ export interface Confirmed {
  * @throws TerminalError `status-subresource-missing`, `status-field-missing`, and the errors of the client other than the conflict on R
  */
 export async function confirm(context: ObjectContext, status: OwnStatus): Promise<Confirmed> {
-  const { client, reconciler } = context;
+  const { client, reconciler, progress } = context;
   let current = context.object;
-  for (let rereadCount = 0; ; rereadCount += 1) {
+  for (;;) {
     try {
       const answer = await client.applyStatus(reconciler.resource, statusBody(context, current.metadata.resourceVersion, status));
-      if (answer === undefined) return { outcome: await explainAbsence(context), rereadCount };
-      return { outcome: { kind: 'finished', branch: 'reconciled' }, confirmed: answer, rereadCount };
+      if (answer === undefined) return { outcome: await explainAbsence(context) };
+      return { outcome: { kind: 'finished', branch: 'reconciled' }, confirmed: answer };
     } catch (error) {
       if (!(error instanceof ConflictError && error.code === 'resource-version-conflict')) throw asStatusFieldMissing(error);
     }
     // Whatever it was this time, the run that follows reads for itself.
-    if (context.progress.rereadCount + rereadCount >= READ_AGAIN_MAX) return { outcome: overtaken('foreign-fields', current), rereadCount };
+    if (progress.rereadCount === READ_AGAIN_MAX) return { outcome: overtaken('foreign-fields', current) };
     const found = await client.get(reconciler.resource, context.run.key);
-    if (found === undefined) return { outcome: { kind: 'finished', branch: 'gone' }, rereadCount: rereadCount + 1 };
+    progress.rereadCount += 1;
+    if (found === undefined) return { outcome: { kind: 'finished', branch: 'gone' } };
     const overtakenBy = compareWithRead(reconciler, context.object, found);
-    if (overtakenBy !== 'foreign-fields') return { outcome: overtaken(overtakenBy, found), rereadCount: rereadCount + 1 };
+    if (overtakenBy !== 'foreign-fields') return { outcome: overtaken(overtakenBy, found) };
     current = found;
     await pauseBriefly(context);
   }
@@ -55,9 +54,9 @@ export async function confirm(context: ObjectContext, status: OwnStatus): Promis
  */
 export async function confirmDescribed({ client, reconciler, run, object }: ObjectContext): Promise<Confirmed> {
   const found = await client.get(reconciler.resource, run.key);
-  if (found === undefined) return { outcome: { kind: 'finished', branch: 'gone' }, rereadCount: 0 };
+  if (found === undefined) return { outcome: { kind: 'finished', branch: 'gone' } };
   const by = compareWithRead(reconciler, object, found);
-  return { outcome: by === 'foreign-fields' ? { kind: 'finished', branch: 'reconciled' } : overtaken(by, found), rereadCount: 0 };
+  return { outcome: by === 'foreign-fields' ? { kind: 'finished', branch: 'reconciled' } : overtaken(by, found) };
 }
 
 /** The body of a status apply: nothing but identity, R and status. */

@@ -64,8 +64,8 @@ async function runObject(context: RunContext, circuit: CircuitVisit): Promise<Ru
   const report = (result: Pick<RunReport, 'outcome'> & Partial<RunReport>): RunReport => ({
     ...{ stage: progress.stage, isApiServerError: false, context: progress.seen, client },
     ...{ wrote: client.wrote || progress.mayHaveActed, isPositionLost: progress.isPositionLost, status: undefined },
+    rereadCount: progress.rereadCount,
     ...result,
-    rereadCount: progress.rereadCount + (result.rereadCount ?? 0),
   });
   try {
     return report(await untilAborted(signal, runSteps(context)));

@@ -24,12 +24,12 @@ export interface RunReport {
   readonly stack?: string | undefined;
   /** The status that was confirmed; undefined where none was. */
   readonly status: OwnStatus | undefined;
-  /** Reads that conflicts have cost, those before the confirm too. */
+  /** Reads that conflicts have cost, at whatever step. */
   readonly rereadCount: number;
 }
 
 /** What the steps of a run come to when nothing is thrown. */
-export type StepsResult = Pick<RunReport, 'outcome'> & Partial<Pick<RunReport, 'status' | 'rereadCount'>>;
+export type StepsResult = Pick<RunReport, 'outcome'> & Partial<Pick<RunReport, 'status'>>;
 
 /** How far the steps of a run have come, kept up by them: all that is known of a run that is cut short. */
 export interface Progress {
@@ -39,7 +39,7 @@ export interface Progress {
   isPositionLost: boolean;
   /** An author who may write outside was asked. */
   mayHaveActed: boolean;
-  /** Reads that conflicts before the confirm have cost. */
+  /** Reads that conflicts have cost. */
   rereadCount: number;
   /** The time of the next run that a status apply was about to store, where nobody has sent for it yet. */
   storing: Date | undefined;

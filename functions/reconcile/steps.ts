@@ -78,9 +78,9 @@ async function reconcile(context: ObjectContext): Promise<StepsResult> {
     now,
   });
   progress.storing = wake?.isSent ? wake.at : undefined;
-  const { outcome, confirmed, rereadCount } = await confirm(context, status);
-  if (confirmed === undefined) return { outcome, rereadCount };
-  return { outcome: wake?.isSent ? toBeWoken(wake.at, confirmed) : outcome, rereadCount, status };
+  const { outcome, confirmed } = await confirm(context, status);
+  if (confirmed === undefined) return { outcome };
+  return { outcome: wake?.isSent ? toBeWoken(wake.at, confirmed) : outcome, status };
 }
 
 /** Every kind with a status of ours is a custom resource, and those have a generation from 1 on. */

@@ -71,10 +71,10 @@ export const MUTATIONS: readonly Mutation[] = [
     'the confirm is left out where the status stays the same',
     ['A', 'B'],
     'functions/reconcile/steps.ts',
-    'const { outcome, confirmed, rereadCount } = await confirm(context, status);',
+    'const { outcome, confirmed } = await confirm(context, status);',
     `const same = JSON.stringify(Object.entries(ownStatusOf(object)).sort()) === JSON.stringify(Object.entries(status).sort());
   if (same) return { outcome: { kind: 'finished', branch: 'reconciled' } };
-  const { outcome, confirmed, rereadCount } = await confirm(context, status);`,
+  const { outcome, confirmed } = await confirm(context, status);`,
   ),
   one(
     'the confirm carries no resourceVersion',
