@@ -33,6 +33,9 @@ export async function dev(env: Environment, { apply, reconcilers }: DevOptions):
       emit: (event) => view.emit(event),
       ...(reconcilers === undefined ? {} : { reconcilers }),
     });
+    void session.ready.then(({ firstSteps }) => {
+      for (const text of firstSteps) view.emit({ kind: 'step', text });
+    });
     const failure = await Promise.race([stopped, session.failed]);
     await session.stop();
     if (failure !== undefined) throw failure;

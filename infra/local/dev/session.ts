@@ -23,7 +23,7 @@ import type { DevEvent } from './dev-state.ts';
 import { type EmbeddedClusters, startEmbeddedClusters } from './embedded-clusters.ts';
 import { firstSteps } from './first-steps.ts';
 import { runSources } from './function-sources.ts';
-import { applyFile, applySamples } from './manifest-files.ts';
+import { type Appliers, applyFile, applySamples } from './manifest-files.ts';
 import { ReplaceableFunction } from './replaceable-function.ts';
 import { createWatcherProcess } from './watcher-process.ts';
 
@@ -37,7 +37,23 @@ export interface DevOptions {
   readonly emit: (event: DevEvent) => void;
 }
 
+/** What a pipeline that runs is made of. */
+export interface DevPipeline {
+  readonly clusters: EmbeddedClusters['all'];
+  /** By the clusters' names. */
+  readonly appliers: Appliers;
+  readonly queues: DevQueues;
+  /** Where its HTTP side is: `http://host:port`. */
+  readonly watcherAddress: string;
+  /** What the watcher is configured by. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Lines for whoever wants to try something. */
+  readonly firstSteps: readonly string[];
+}
+
 export interface DevSession {
+  /** Resolves when the first code is in use, the watcher is ready, and samples and manifests are applied: not before the code can be built. */
+  readonly ready: Promise<DevPipeline>;
   /** Resolves with what the run cannot go on with. */
   readonly failed: Promise<unknown>;
   /** Ends everything within three seconds and removes what was written. */
@@ -105,6 +121,7 @@ function runSession(
 ): DevSession {
   const stopping = new AbortController();
   const { promise: failed, resolve: fail } = Promise.withResolvers<unknown>();
+  const { promise: ready, resolve: setReady } = Promise.withResolvers<DevPipeline>();
   const appliers = new Map(clusters.all.map(({ name, kubeconfigPath }) => [name, createApplier(kubeconfigPath)]));
   const runningCode = new ReplaceableFunction(timeoutSeconds * 1000);
   const watcherAddress = `http://${env['DOGWATCH_HTTP_ADDRESS']}`;
@@ -142,8 +159,8 @@ function runSession(
     const kubeconfigs = clusters.all.map(({ name, kubeconfigPath }) => ({ name, path: kubeconfigPath }));
     const maxAttempts = readSetting(env, 'maxAttempts');
     const envFile = writeEnvFile(dir, env, kubeconfigs.map(({ path }) => path).join(':'));
-    for (const text of firstSteps({ kubeconfigs, envFile, watcherAddress, path: process.env['PATH'] ?? '', maxAttempts }))
-      emit({ kind: 'step', text });
+    const steps = firstSteps({ kubeconfigs, envFile, watcherAddress, path: process.env['PATH'] ?? '', maxAttempts });
+    setReady({ clusters: clusters.all, appliers, queues, watcherAddress, env, firstSteps: steps });
   }
 
   async function tellLevels(): Promise<void> {
@@ -159,6 +176,7 @@ function runSession(
   loop.build();
   tellLevels().catch(fail);
   return {
+    ready,
     failed,
     async stop() {
       endWatching();
