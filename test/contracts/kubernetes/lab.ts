@@ -201,11 +201,11 @@ export function assertDone(answer: WireAnswer, status = 200): Body {
   return answer.body;
 }
 
-/** Resolves when `probe` is true. @throws Error naming `what` after ten seconds */
-export async function eventually(what: string, probe: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 10_000;
+/** Resolves when `probe` is true. @throws Error naming `what` after `withinMs` */
+export async function eventually(what: string, probe: () => Promise<boolean>, withinMs = 10_000): Promise<void> {
+  const deadline = Date.now() + withinMs;
   while (!(await probe())) {
-    if (Date.now() > deadline) throw new Error(`not within ten seconds: ${what}`);
+    if (Date.now() > deadline) throw new Error(`not within ${withinMs / 1000} seconds: ${what}`);
     await new Promise((resolve) => {
       setTimeout(resolve, 50);
     });

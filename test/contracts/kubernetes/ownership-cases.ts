@@ -160,6 +160,8 @@ const applies: readonly ContractCase[] = [
         async () => {
           const body = await lab.read('resourcequotas', name);
           body.spec.hard.services = '8';
+          // A real server's quota controller may write the status meanwhile.
+          delete body.metadata.resourceVersion;
           return await lab.send('PUT', lab.path('resourcequotas', name), { body });
         },
       ];
@@ -197,8 +199,19 @@ const owner = ({ apiVersion, kind, metadata }: Body, more: object = {}) => ({
   uid: metadata.uid,
   ...more,
 });
+/** A real collector begins to watch a new kind within its thirty seconds between two looks at what is served. */
+const COLLECTOR_MS = 60_000;
 const gone = (lab: Lab, plural: string, name: string) =>
-  eventually(`${plural} ${name} gone`, async () => (await lab.send('GET', lab.path(plural, name))).status === 404);
+  eventually(`${plural} ${name} gone`, async () => (await lab.send('GET', lab.path(plural, name))).status === 404, COLLECTOR_MS);
+
+/**
+ * Resolves when the collector knows the ConfigMaps that there are: it takes their events in order, and has collected one that was
+ * made after them. Before that, a real one orphans and waits for only the children that it has heard of.
+ */
+async function collectorKnows(lab: Lab, parent: Body): Promise<void> {
+  const stale = await lab.create('configmaps', {}, { ownerReferences: [{ ...owner(parent), uid: OTHER_UID }] });
+  await gone(lab, 'configmaps', stale.metadata.name);
+}
 
 const owners: readonly ContractCase[] = [
   {
@@ -227,8 +240,7 @@ const owners: readonly ContractCase[] = [
     name: 'a child whose owner is another object of that name is collected',
     async run(lab) {
       const parent = await lab.create('widgets');
-      const stale = await lab.create('configmaps', {}, { ownerReferences: [{ ...owner(parent), uid: OTHER_UID }] });
-      await gone(lab, 'configmaps', stale.metadata.name);
+      await collectorKnows(lab, parent);
     },
   },
   {
@@ -236,6 +248,7 @@ const owners: readonly ContractCase[] = [
     async run(lab) {
       const parent = await lab.create('widgets');
       const child = (await lab.create('configmaps', {}, { ownerReferences: [owner(parent)] })).metadata.name;
+      await collectorKnows(lab, parent);
       await lab.send('DELETE', `${lab.path('widgets', parent.metadata.name)}?propagationPolicy=Orphan`);
       await gone(lab, 'widgets', parent.metadata.name);
       assert.equal((await lab.read('configmaps', child)).metadata.ownerReferences, undefined);
@@ -247,8 +260,10 @@ const owners: readonly ContractCase[] = [
       const parent = await lab.create('widgets');
       const references = { ownerReferences: [owner(parent, { blockOwnerDeletion: true })], finalizers: [MINE] };
       const child = (await lab.create('configmaps', {}, references)).metadata.name;
+      await collectorKnows(lab, parent);
       await lab.send('DELETE', `${lab.path('widgets', parent.metadata.name)}?propagationPolicy=Foreground`);
-      await eventually('the child deleting', async () => (await lab.read('configmaps', child)).metadata.deletionTimestamp !== undefined);
+      const isDeleting = async () => (await lab.read('configmaps', child)).metadata.deletionTimestamp !== undefined;
+      await eventually('the child deleting', isDeleting, COLLECTOR_MS);
       await lab.read('widgets', parent.metadata.name);
       await lab.merge('configmaps', child, { metadata: { finalizers: null } });
       await gone(lab, 'widgets', parent.metadata.name);
