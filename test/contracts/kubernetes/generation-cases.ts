@@ -1,7 +1,7 @@
 /** metadata.generation and resourceVersion: which writes move them, and what watches see of it. */
 import assert from 'node:assert/strict';
 import type { ContractCase } from './case.ts';
-import { assertDone, eventually, type Lab } from './lab.ts';
+import { assertDone, type Lab } from './lab.ts';
 import type { Body, WireAnswer } from './wire.ts';
 
 const HOLD = { finalizers: ['wire.example/hold'] };
@@ -186,7 +186,7 @@ const lives: readonly ContractCase[] = [
         const finalizer = policy === 'Orphan' ? 'orphan' : 'foregroundDeletion';
         assert.deepEqual([answer.generation, answer.finalizers], [2, [finalizer]]);
         assert.ok(answer.deletionTimestamp);
-        await eventually('collected', async () => (await lab.send('GET', path)).status === 404);
+        await lab.gone('widgets', metadata.name);
       },
     }),
   ),

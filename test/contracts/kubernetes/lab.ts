@@ -31,12 +31,16 @@ const KINDS: Readonly<Record<string, string>> = {
   namespaces: 'Namespace',
 };
 
+/** A real controller learns of new kinds every thirty seconds, and waits for up to thirty more where one of them has gone meanwhile. */
+export const CONTROLLER_MS = 150_000;
+
 const apiVersionFor = (plural: string): string => (CORE.has(plural) ? 'v1' : (GROUPS[plural] ?? `${GROUP}/v1`));
 
 export class Lab {
   readonly wire: Wire;
   readonly #server: WireServer;
   #names = 0;
+  #collectorReady: Promise<void> | undefined;
 
   constructor(server: WireServer) {
     this.#server = server;
@@ -54,12 +58,18 @@ export class Lab {
       const answer = await this.send('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', { body });
       assert.equal(answer.status, 201, answer.text);
     }
-    for (const { spec } of definitions()) await this.served(spec.names.plural);
-    // A real server serves a kind before it lists its group.
-    for (const accept of ['application/json', AGGREGATED]) {
-      await eventually('the group in the list of groups', async () => {
-        const { text } = await this.send('GET', '/apis', { accept });
-        return text.includes('"wire.example"');
+    const plurals = definitions().map(({ spec }) => spec.names.plural);
+    for (const plural of plurals) await this.served(plural);
+    // A real server serves a kind before it lists it, and lists the kinds of a group one after the other.
+    for (const [path, accept, names] of [
+      ['/apis', 'application/json', [GROUP]],
+      [`/apis/${GROUP}`, 'application/json', [GROUP]],
+      [`/apis/${GROUP}/v1`, 'application/json', plurals],
+      ['/apis', AGGREGATED, plurals],
+    ] as const) {
+      await eventually(`${names.join(', ')} in ${path}`, async () => {
+        const { text } = await this.send('GET', path, { accept });
+        return names.every((name) => text.includes(`"${name}"`));
       });
     }
     await eventually('the namespace', async () => {
@@ -76,6 +86,32 @@ export class Lab {
       const { status } = await this.wire.watch(`${this.path(plural)}?watch=true&timeoutSeconds=1`, () => true, { withinMs: 10 });
       return status === 200;
     });
+  }
+
+  /** Resolves when what the server reads from memory, as watches and lists at version 0 do, has reached the object's version. */
+  async cached(plural: string, { metadata }: Body): Promise<void> {
+    const path = `${this.path(plural, metadata.name)}?resourceVersion=${metadata.resourceVersion}`;
+    await eventually(`${plural} ${metadata.name} in memory`, async () => (await this.send('GET', path)).status === 200);
+  }
+
+  /** Resolves when an object is gone that a controller removes. */
+  async gone(plural: string, name: string): Promise<void> {
+    await eventually(`${plural} ${name} gone`, async () => (await this.send('GET', this.path(plural, name))).status === 404, CONTROLLER_MS);
+  }
+
+  /**
+   * Resolves when the garbage collector watches widgets and ConfigMaps: until a real one does, it finds the owners that it does not
+   * know missing, and tries again later and later.
+   */
+  collectorIsReady(): Promise<void> {
+    this.#collectorReady ??= (async () => {
+      for (const plural of ['widgets', 'configmaps']) {
+        const { name } = (await this.create(plural)).metadata;
+        await this.send('DELETE', `${this.path(plural, name)}?propagationPolicy=Orphan`);
+        await this.gone(plural, name);
+      }
+    })();
+    return this.#collectorReady;
   }
 
   name(prefix = 'w'): string {
@@ -202,7 +238,7 @@ export function assertDone(answer: WireAnswer, status = 200): Body {
 }
 
 /** Resolves when `probe` is true. @throws Error naming `what` after `withinMs` */
-export async function eventually(what: string, probe: () => Promise<boolean>, withinMs = 10_000): Promise<void> {
+export async function eventually(what: string, probe: () => Promise<boolean>, withinMs = 30_000): Promise<void> {
   const deadline = Date.now() + withinMs;
   while (!(await probe())) {
     if (Date.now() > deadline) throw new Error(`not within ${withinMs / 1000} seconds: ${what}`);

@@ -9,11 +9,15 @@ const MARKER = { 'k8s.io/initial-events-end': 'true' };
 const types = (events: readonly WatchEvent[]): string[] => events.map(({ type }) => type);
 const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
-/** Objects that nothing else touches, and the selector for them. */
+/** Objects that nothing else touches, and the selector for them; a watch begins with them, in the order of their names. */
 async function chosen(lab: Lab, count: number): Promise<{ readonly selector: string; readonly names: readonly string[] }> {
   const label = lab.name('chosen');
   const names: string[] = [];
-  for (let i = 0; i < count; i += 1) names.push((await lab.create('widgets', {}, { labels: { chosen: label } })).metadata.name);
+  for (let i = 0; i < count; i += 1) {
+    const widget = await lab.create('widgets', {}, { name: `${label}-${i}`, labels: { chosen: label } });
+    await lab.cached('widgets', widget);
+    names.push(widget.metadata.name);
+  }
   return { selector: `&labelSelector=chosen%3D${label}`, names };
 }
 
@@ -73,7 +77,7 @@ const beginnings: readonly ContractCase[] = [
     name: 'with initial events but without bookmarks there is no marker',
     async run(lab) {
       const { selector } = await chosen(lab, 1);
-      const query = `&sendInitialEvents=true&resourceVersionMatch=NotOlderThan${selector}&timeoutSeconds=1`;
+      const query = `&sendInitialEvents=true&resourceVersionMatch=NotOlderThan${selector}&timeoutSeconds=3`;
       assert.deepEqual(types((await lab.whole('widgets', query)).events), ['ADDED']);
     },
   },
@@ -81,7 +85,7 @@ const beginnings: readonly ContractCase[] = [
     name: 'initial events refused by name: from now on only',
     async run(lab) {
       const { selector, names } = await chosen(lab, 1);
-      const query = `?watch=true&sendInitialEvents=false&resourceVersionMatch=NotOlderThan${selector}&timeoutSeconds=3`;
+      const query = `?watch=true&sendInitialEvents=false&resourceVersionMatch=NotOlderThan${selector}`;
       const { events } = await lab.wire.watch(lab.path('widgets') + query, (seen) => seen.length > 0, {
         onOpen: () => lab.merge('widgets', String(names[0]), { spec: { size: 3 } }),
       });
@@ -151,7 +155,7 @@ const contents: readonly ContractCase[] = [
     async run(lab) {
       const position = await lab.position('widgets');
       const { metadata } = await lab.create('widgets');
-      const query = `?watch=true&resourceVersion=${position}&timeoutSeconds=5`;
+      const query = `?watch=true&resourceVersion=${position}`;
       const selected = `&fieldSelector=metadata.name%3D${metadata.name}`;
       for (const path of [lab.path('widgets'), lab.path('widgets', '', '', '')]) {
         const { events } = await lab.wire.watch(path + query + selected, (seen) => seen.length === 1);
@@ -176,8 +180,8 @@ const contents: readonly ContractCase[] = [
       assert.ok(events.length > 0);
       for (const { type, object } of events) {
         assert.deepEqual([type, object.kind, Object.keys(object.metadata)], ['BOOKMARK', 'Atomic', ['resourceVersion']]);
-        assert.ok(BigInt(object.metadata.resourceVersion) >= BigInt(newer));
       }
+      assert.ok(BigInt(events.at(-1)?.object.metadata.resourceVersion) >= BigInt(newer));
     },
   },
 ];
@@ -189,7 +193,7 @@ const ends: readonly ContractCase[] = [
       const begin = Date.now();
       const { events, ended } = await lab.whole('atomics', `&resourceVersion=${await lab.position('atomics')}&timeoutSeconds=1`);
       assert.deepEqual([events, ended], [[], 'server']);
-      assert.ok(Date.now() - begin >= 900 && Date.now() - begin < 5000);
+      assert.ok(Date.now() - begin >= 900);
     },
   },
   {
@@ -210,11 +214,11 @@ const ends: readonly ContractCase[] = [
         }),
       );
       assert.equal((await watching).ended, 'server');
-      await lab.served('quiets');
       await eventually('the new columns', async () => {
         const { body } = await lab.send('GET', lab.path('quiets'), { accept: AS_TABLE });
         return body?.columnDefinitions?.[1]?.name === 'Size';
       });
+      await lab.served('quiets');
       const again = await lab.whole('quiets', `&resourceVersion=${resourceVersion}`);
       assert.deepEqual([types(again.events), again.events[0]?.object.code], [['ERROR'], 410]);
     },

@@ -48,7 +48,8 @@ export class Wire {
 
   constructor(server: WireServer) {
     this.#server = server;
-    const options = { keepAlive: true, maxSockets: 16 };
+    // Let go before a server does so, which could be while a request is under way.
+    const options = { keepAlive: true, maxSockets: 16, timeout: 45_000 };
     this.#agent = server.ca === undefined ? new http.Agent(options) : new https.Agent({ ...options, ca: server.ca });
   }
 
@@ -69,7 +70,7 @@ export class Wire {
   async watch(
     path: string,
     isEnough: (events: readonly WatchEvent[]) => boolean = () => false,
-    { accept, withinMs = 15_000, onOpen }: { accept?: string; withinMs?: number; onOpen?: () => Promise<unknown> } = {},
+    { accept, withinMs = 30_000, onOpen }: { accept?: string; withinMs?: number; onOpen?: () => Promise<unknown> } = {},
   ): Promise<WatchResult> {
     const response = await this.#open('GET', path, accept === undefined ? {} : { accept });
     const status = response.statusCode ?? 0;

@@ -176,7 +176,7 @@ const verbs: readonly ContractCase[] = [
       const position = await lab.position('widgets');
       for (const flag of ['watch=1', 'watch']) {
         const { status, ended } = await lab.wire.watch(
-          `${lab.path('widgets')}?${flag}&resourceVersion=${position}&timeoutSeconds=1`,
+          `${lab.path('widgets')}?${flag}&resourceVersion=${position}&timeoutSeconds=60`,
           () => true,
           { withinMs: 20 },
         );
