@@ -18,15 +18,15 @@ const LEAVE_MS = 200;
  * @throws ConfigError for a setting that is wrong, or an address that is in use
  */
 export async function dev(env: Environment, { apply, reconcilers }: DevOptions): Promise<ExitCode> {
-  const [{ startDevSession }, { createView }] = await Promise.all([
-    import('../../infra/local/dev/session.ts'),
-    import('../../infra/local/dev/view.ts'),
-  ]);
+  // Shown before the rest is loaded, which takes a second.
+  const { createView } = await import('../../infra/local/dev/view.ts');
   const { stdout } = process;
   const view = createView({ stream: stdout });
+  view.emit({ kind: 'step', text: 'starting' });
   const { stop, dispose } = stopOnSignals(() => view.emit({ kind: 'step', text: 'stopping' }));
   const stopped = new Promise<undefined>((resolve) => stop.signal.addEventListener('abort', () => resolve(undefined), { once: true }));
   try {
+    const { startDevSession } = await import('../../infra/local/dev/session.ts');
     const session = await startDevSession({
       env,
       manifests: apply,

@@ -1,5 +1,5 @@
 /**
- * `npm run bench`: what watcher and function cost. Exit code 1 where it is more than it may be.
+ * `npm run bench`: what watcher and function cost, and how long `dogwatch dev` lets one wait. Exit code 1 where it is more than it may be.
  *
  * `--quick`: a tenth of the objects, less time. `--only NAME`: one of the scenarios; may be given more than once. `--flag FLAG`:
  * a flag of Node for the watcher in place of those of its container; may be given more than once.
@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { build } from '../../infra/build.ts';
+import { type DevStartReport, measureDevStart } from './dev-start.ts';
 import { measureEmbeddedServer } from './embedded-server.ts';
 import { measureForms } from './forms.ts';
 import { type FunctionOptions, type FunctionReport, measureFunction } from './function.ts';
@@ -49,6 +50,10 @@ const QUICK_FUNCTION: FunctionScale = { starts: 4, warmRounds: 6, warmRuns: 50 }
  */
 const FUNCTION_MAX = { startRatio: 3.5, warmRatio: 3.5 } as const;
 
+/** Runs of `dogwatch dev`, each some five seconds. */
+const DEV_STARTS = 5;
+const QUICK_DEV_STARTS = 2;
+
 const { values } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
@@ -58,18 +63,20 @@ const { values } = parseArgs({
 });
 const scenarios = Object.entries(values.quick ? QUICK : FULL).filter(([name]) => values.only?.includes(name) ?? true);
 const hasFunction = values.only?.includes('function') ?? true;
-if (scenarios.length === 0 && !hasFunction)
-  throw new Error(`no scenario of that name; there are: ${Object.keys(FULL).join(', ')}, function`);
+const hasStart = values.only?.includes('start') ?? true;
+if (scenarios.length === 0 && !hasFunction && !hasStart)
+  throw new Error(`no scenario of that name; there are: ${Object.keys(FULL).join(', ')}, function, start`);
 
 const dist = mkdtempSync(join(tmpdir(), 'dogwatch-bench-dist-'));
 process.once('exit', () => rmSync(dist, { recursive: true, force: true }));
-await build({ out: dist, quiet: true });
+if (scenarios.length > 0 || hasFunction) await build({ out: dist, quiet: true });
 for (const [name, scenario] of scenarios) {
   if (name === 'forms') console.log(`\n${await measureForms(scenario.objects)}`);
   else if (name === 'embedded') console.log(`\n${await measureEmbeddedServer(scenario.objects)}`);
   else report(name, scenario, await measure(name, scenario.objects));
 }
 if (hasFunction) reportFunction(await measureFunction({ dist, ...(values.quick ? QUICK_FUNCTION : FUNCTION) }));
+if (hasStart) reportStart(await measureDevStart(values.quick ? QUICK_DEV_STARTS : DEV_STARTS));
 
 function measure(name: string, objects: number): Promise<MemoryStep[]> {
   const options = { dist, objects, churnSeconds: values.quick ? 5 : 30, flags: values.flag };
@@ -97,4 +104,10 @@ function reportFunction({ text, ...ratios }: FunctionReport): void {
     console.error(`bench: function has a ${name} of ${ratios[name].toFixed(2)}; at most ${FUNCTION_MAX[name]} is allowed`);
     process.exitCode = 1;
   }
+}
+
+function reportStart({ text, overruns }: DevStartReport): void {
+  console.log(`\n${text}`);
+  for (const overrun of overruns) console.error(`bench: ${overrun}`);
+  if (overruns.length > 0) process.exitCode = 1;
 }

@@ -1,8 +1,7 @@
 /** Applies objects of any kind to a cluster, as `kubectl apply --server-side` does: what a kind's path is, the cluster says. */
-import { openCredentials } from '../../../functions/adapters/kubernetes/credentials.ts';
 import { parseStatus } from '../../../functions/adapters/kubernetes/errors.ts';
 import { APPLY_PATCH, JSON_TYPE, objectPath } from '../../../functions/adapters/kubernetes/paths.ts';
-import { createTransport } from '../../../functions/adapters/kubernetes/transport.ts';
+import { createTransport, type Transport } from '../../../functions/adapters/kubernetes/transport.ts';
 import { DogwatchError, TerminalError } from '../../../functions/core/errors.ts';
 import type { ManifestObject } from './manifest.ts';
 
@@ -25,14 +24,12 @@ interface ServedResource {
   readonly namespaced: boolean;
 }
 
-/** @throws ConfigError where the kubeconfig is not usable */
+/** Returns at once; a kubeconfig that is not usable is what an apply fails for. */
 export function createApplier(kubeconfigPath: string): Applier {
-  const transport = createTransport({
-    credentials: openCredentials({ kind: 'file', path: kubeconfigPath, context: undefined }),
-    userAgent: FIELD_MANAGER,
-  });
+  const opening = openTransport(kubeconfigPath);
+  opening.catch(() => undefined); // each apply tells
 
-  async function pathOf({ apiVersion, kind, metadata }: ManifestObject): Promise<string | undefined> {
+  async function pathOf({ apiVersion, kind, metadata }: ManifestObject, transport: Transport): Promise<string | undefined> {
     const [version = '', group = ''] = apiVersion.split('/').reverse();
     const answer = await transport.send({
       method: 'GET',
@@ -53,7 +50,8 @@ export function createApplier(kubeconfigPath: string): Applier {
   return {
     async apply(object) {
       try {
-        const path = await pathOf(object);
+        const transport = await opening;
+        const path = await pathOf(object, transport);
         if (path === undefined) return `no kind ${object.kind} of ${object.apiVersion} is served; apply its CRD first`;
         const request = { method: 'PATCH', path, accept: JSON_TYPE, contentType: APPLY_PATCH, body: JSON.stringify(object) } as const;
         const { status, text } = await transport.send(request);
@@ -64,8 +62,19 @@ export function createApplier(kubeconfigPath: string): Applier {
         throw error;
       }
     },
-    close: () => transport.close(),
+    close: () =>
+      void opening.then(
+        (transport) => transport.close(),
+        () => undefined,
+      ),
   };
+}
+
+/** What reads kubeconfigs takes a second to load, in which the code can be built. */
+async function openTransport(kubeconfigPath: string): Promise<Transport> {
+  const { openCredentials } = await import('../../../functions/adapters/kubernetes/credentials.ts');
+  const credentials = openCredentials({ kind: 'file', path: kubeconfigPath, context: undefined });
+  return createTransport({ credentials, userAgent: FIELD_MANAGER });
 }
 
 const oneLine = (text: string): string => text.replace(/\s*\n\s*/g, ' ');
