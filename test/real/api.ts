@@ -89,7 +89,7 @@ export function connectApi(server: { readonly url: string; readonly caFile: stri
 export async function until<T>(
   what: string,
   probe: () => Promise<T | undefined> | T | undefined,
-  withinMs = 30_000,
+  withinMs = 60_000,
   everyMs = 100,
 ): Promise<T> {
   const deadline = Date.now() + withinMs;

@@ -11,7 +11,7 @@ import { type CommandResult, runCommand } from '../../infra/local/run-command.ts
 import { definitions } from '../contracts/kubernetes/definitions.ts';
 import { until } from './api.ts';
 
-describe('kubectl at the embedded API server', { timeout: 120_000 }, () => {
+describe('kubectl at the embedded API server', { timeout: 300_000 }, () => {
   let server: ApiServer;
   let dir: string;
   let program: string;
@@ -81,9 +81,9 @@ describe('kubectl at the embedded API server', { timeout: 120_000 }, () => {
     child.stdout.on('data', (chunk: Buffer) => {
       seen += chunk.toString();
     });
-    await until('the first row', () => (seen.includes('one') ? true : undefined), 10_000);
+    await until('the first row', () => (seen.includes('one') ? true : undefined));
     await kubectl('apply --server-side -f -', widget(3, 'two'));
-    await until('the new row', () => (seen.includes('two') ? true : undefined), 10_000);
+    await until('the new row', () => (seen.includes('two') ? true : undefined));
     child.kill();
   });
 

@@ -49,7 +49,7 @@ export function startProcess(command: readonly string[], env: Readonly<Record<st
     pid: child.pid ?? -1,
     lines,
     exited,
-    async line(pattern, withinMs = 20_000) {
+    async line(pattern, withinMs = 60_000) {
       try {
         return await until(
           `a line like ${pattern} from ${program}`,

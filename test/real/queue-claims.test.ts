@@ -14,6 +14,8 @@ const COUNT = 300;
 const KEPT = 30;
 /** Within this time all claims are created, and a claim is changed or deleted this long after its creation or change at most. */
 const SPREAD_MS = 15_000;
+/** More than these. */
+const KILLS = 20;
 
 const between = (least: number, most: number): number => least + Math.random() * (most - least);
 
@@ -76,7 +78,8 @@ describe('queues of 300 claims under kill -9', () => {
     });
     let kills = 0;
     const killer = async (): Promise<void> => {
-      while (isChanging) {
+      // A slow machine has fewer turns: it goes on until there are enough of them.
+      while (!isOver && (isChanging || kills <= KILLS)) {
         await sleep(between(700, 2_000));
         const pids = functionProcesses(system.functionHost.pid);
         const pid = pids[Math.floor(Math.random() * pids.length)];
@@ -108,10 +111,10 @@ describe('queues of 300 claims under kill -9', () => {
         const isSettled = items.every(({ metadata, status }) => status?.observedGeneration === metadata.generation);
         return (items.length === KEPT && isSettled) || undefined;
       },
-      90_000,
+      240_000,
     );
     t.diagnostic(`after ${seconds()} s the deleted claims are gone, and the others settled`);
-    await until('each kept claim has its queue, and nobody else', async () => (await queueNames()).length === KEPT || undefined, 60_000);
+    await until('each kept claim has its queue, and nobody else', async () => (await queueNames()).length === KEPT || undefined, 120_000);
     for (const { metadata, status } of (await system.api.get(CLAIMS)).body.items) {
       const queueUrl = String(status?.['queueUrl']);
       assert.ok(queueUrl.endsWith(`/queueclaim-${metadata.uid}`), queueUrl);
@@ -121,8 +124,8 @@ describe('queues of 300 claims under kill -9', () => {
     }
 
     for (const name of specs.keys()) await system.api.delete(`${CLAIMS}/${name}`);
-    await until('no claim is left', async () => (await system.api.get(CLAIMS)).body.items.length === 0 || undefined, 30_000);
-    await system.drained(60_000);
+    await until('no claim is left', async () => (await system.api.get(CLAIMS)).body.items.length === 0 || undefined, 120_000);
+    await system.drained(120_000);
     isOver = true;
     await watching;
     t.diagnostic(`after ${seconds()} s everything is gone; ${seen.size} queues were seen, ${most} at once`);
@@ -134,7 +137,7 @@ describe('queues of 300 claims under kill -9', () => {
       [],
     );
     assert.equal((await system.depth('dead-letters')).total, 0);
-    assert.ok(kills > 20 && seen.size > COUNT / 2, `${kills} kills, ${seen.size} queues: too few to show anything`);
+    assert.ok(kills > KILLS && seen.size > COUNT / 2, `${kills} kills, ${seen.size} queues: too few to show anything`);
   });
 });
 

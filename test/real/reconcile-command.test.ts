@@ -59,16 +59,18 @@ describe('dogwatch reconcile', () => {
 
   it('is counted by the function, as everything is, where metrics are asked for', async () => {
     await system.drained();
-    const metrics = system.functionHost.lines.filter((line) => line.includes('"CloudWatchMetrics"')).map(readMetrics);
+    const readAll = (): MetricLine[] => system.functionHost.lines.filter((line) => line.includes('"CloudWatchMetrics"')).map(readMetrics);
+    const durationsIn = (lines: readonly MetricLine[]): number => lines.flatMap(({ RunDuration = [] }) => RunDuration).length;
+    const runCount = (): number => system.functionHost.lines.filter((line) => line.includes('"message":"record processed"')).length;
+    await until('a duration of each run', () => durationsIn(readAll()) >= runCount() || undefined);
+    const metrics = readAll();
     const ofRecords = metrics.filter(({ Records }) => Records !== undefined);
     assert.ok(
       ofRecords.some(
         ({ cluster, branch, _aws }) => cluster === 'east' && branch === 'reconciled' && _aws.CloudWatchMetrics[0]?.Namespace === 'Dogwatch',
       ),
     );
-    const durations = metrics.flatMap(({ RunDuration = [] }) => RunDuration);
-    const runs = system.functionHost.lines.filter((line) => line.includes('"message":"record processed"')).length;
-    assert.equal(durations.length, runs);
+    assert.equal(durationsIn(metrics), runCount());
   });
 
   it('runs all of a kind, each once', async () => {

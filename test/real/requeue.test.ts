@@ -55,7 +55,10 @@ describe('an object that asks to be run again every few seconds', () => {
     return until('nothing but delayed messages', isOver, 60_000);
   }
 
-  /** How many wake-ups come within some periods; each must be the one that the object waits for. */
+  /**
+   * How many wake-ups come within some periods; each must be the one that the object waits for. One more than periods may be: lines
+   * do not come as evenly as runs. A second chain would double them.
+   */
   async function beatsWithin(periods: number): Promise<number> {
     const from = runsOf(system, 'default/heart').length;
     const began = Date.now();
@@ -71,7 +74,7 @@ describe('an object that asks to be run again every few seconds', () => {
   it('is woken once a period, by the one message that there is', async (t) => {
     const beats = await beatsWithin(PERIODS);
     t.diagnostic(`${beats} wake-ups in ${PERIODS * EVERY_SECONDS} s`);
-    assert.ok(beats >= 1 && beats <= PERIODS, `${beats} wake-ups`);
+    assert.ok(beats >= 1 && beats <= PERIODS + 1, `${beats} wake-ups`);
     assert.equal(await messages(), 1);
   });
 
@@ -91,7 +94,7 @@ describe('an object that asks to be run again every few seconds', () => {
     assert.equal(await messages(), 1);
     const beats = await beatsWithin(PERIODS);
     t.diagnostic(`${beats} wake-ups in ${PERIODS * EVERY_SECONDS} s afterwards`);
-    assert.ok(beats >= 1 && beats <= PERIODS, `${beats} wake-ups`);
+    assert.ok(beats >= 1 && beats <= PERIODS + 1, `${beats} wake-ups`);
   });
 
   it('keeps it when the spec changes and function and watcher are killed in between', async (t) => {
@@ -106,7 +109,7 @@ describe('an object that asks to be run again every few seconds', () => {
     await until('one message is left', async () => (await messages()) === 1 || undefined, 90_000, 1_000);
     const beats = await beatsWithin(PERIODS);
     t.diagnostic(`${beats} wake-ups in ${PERIODS * EVERY_SECONDS} s afterwards`);
-    assert.ok(beats >= 1 && beats <= PERIODS, `${beats} wake-ups`);
+    assert.ok(beats >= 1 && beats <= PERIODS + 1, `${beats} wake-ups`);
     assert.equal(await messages(), 1);
   });
 

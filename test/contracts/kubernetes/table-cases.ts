@@ -88,8 +88,10 @@ export const tableCases: readonly ContractCase[] = [
     async run(lab) {
       const { selector } = await three(lab);
       const path = `${lab.path('widgets')}?watch=true&${selector}&allowWatchBookmarks=true`;
-      const { events } = await lab.wire.watch(path, (seen) => seen.at(-1)?.type === 'BOOKMARK', { accept: AS_TABLE });
-      const bookmark = events.at(-1)?.object;
+      const { events } = await lab.wire.watch(path, (seen) => seen.some(({ type }) => type === 'BOOKMARK'), {
+        accept: AS_TABLE,
+      });
+      const bookmark = events.find(({ type }) => type === 'BOOKMARK')?.object;
       const { resourceVersion } = bookmark.metadata;
       assert.deepEqual(bookmark.rows, [
         {

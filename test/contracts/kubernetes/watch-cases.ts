@@ -49,7 +49,9 @@ const beginnings: readonly ContractCase[] = [
         const plain = await lab.whole('widgets', `${version}${selector}&timeoutSeconds=1`);
         assert.deepEqual(types(plain.events), ['ADDED', 'ADDED']);
         const marked = await lab.whole('widgets', `${version}${selector}&timeoutSeconds=1&allowWatchBookmarks=true`);
-        assert.deepEqual(types(marked.events), ['ADDED', 'ADDED', 'BOOKMARK']);
+        // Bookmarks of the usual kind may follow the marker.
+        assert.deepEqual(types(marked.events).slice(0, 3), ['ADDED', 'ADDED', 'BOOKMARK']);
+        assert.ok(marked.events.slice(3).every(({ type }) => type === 'BOOKMARK'));
         assert.deepEqual(
           marked.events.slice(0, 2).map(({ object }) => object.metadata.name),
           names,
