@@ -11,6 +11,7 @@ import { ClusterState } from './cluster-state.ts';
 import { type RequestFault, RequestFaults } from './faults.ts';
 import type { Snapshot } from './object-store.ts';
 import { handleRequest } from './request-handler.ts';
+import type { ServedWrite } from './served-write.ts';
 
 export interface ApiServerOptions {
   /** Default: a free one. */
@@ -29,6 +30,8 @@ export interface ApiServerOptions {
   readonly from?: Snapshot;
   /** Told of faults of the server itself. Default: a line on stderr. */
   readonly onError?: (error: unknown) => void;
+  /** Told of each write that a request asked for, also of one that was refused. */
+  readonly onWrite?: (write: ServedWrite) => void;
 }
 
 /** A running server. */
@@ -45,6 +48,13 @@ export interface ApiServer {
   snapshot(): Snapshot;
   /** The newest version of anything that is stored. */
   readonly revision: number;
+  /** True while work that follows a write is yet to be done: the collection of garbage, the end of a namespace. */
+  readonly isBusy: boolean;
+  /**
+   * Tells all watches with bookmarks how far the server is, where they do not know. The version that they have been told then;
+   * undefined where nothing can be told, because they are stalled or the server is down.
+   */
+  progress(): number | undefined;
   /** Breaks all connections and refuses new ones, until `up`. */
   down(): Promise<void>;
   /** Serves again, on the same port: the same state, or an older one as after a restore. Old watch positions are void. */
@@ -83,6 +93,7 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ap
       suffix: () => randomBytes(4).toString('hex').slice(0, 5),
       collectsGarbage: options.collectsGarbage ?? true,
       onError: options.onError ?? ((error) => process.stderr.write(`embedded API server: ${String(error)}\n`)),
+      onWrite: options.onWrite,
       ...(from === undefined ? {} : { from }),
     });
   let state = stateFrom(options.from);
@@ -137,6 +148,14 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ap
     kubeconfig: (name = 'embedded') => kubeconfigOf(name, url, token, certificate?.cert),
     get revision() {
       return state.store.revision;
+    },
+    get isBusy() {
+      return state.isBusy;
+    },
+    progress() {
+      if (stalls > 0 || !server.listening) return undefined;
+      for (const watch of state.watches) watch.progress();
+      return state.store.cacheRevision;
     },
     snapshot: () => state.store.snapshot(),
     down,

@@ -7,6 +7,7 @@ import { GarbageCollector } from './garbage-collector.ts';
 import { KindRegistry } from './kind-registry.ts';
 import { type ObjectId, ObjectStore, type Snapshot } from './object-store.ts';
 import { ObjectWriter, type WriteOptions } from './object-writer.ts';
+import type { ServedWrite } from './served-write.ts';
 import type { WatchStream } from './watch-stream.ts';
 
 export interface ClusterStateOptions {
@@ -15,6 +16,8 @@ export interface ClusterStateOptions {
   readonly suffix: () => string;
   readonly collectsGarbage: boolean;
   readonly onError: (error: unknown) => void;
+  /** Told of each write that a request asked for. */
+  readonly onWrite?: ((write: ServedWrite) => void) | undefined;
   readonly from?: Snapshot;
 }
 
@@ -65,6 +68,11 @@ export class ClusterState {
 
   stop(): void {
     this.#due.stop();
+  }
+
+  /** True while work that follows a write is yet to be done. */
+  get isBusy(): boolean {
+    return this.#due.isPending;
   }
 
   /** What a real server writes when it starts: so that positions from before are behind it. */

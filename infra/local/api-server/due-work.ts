@@ -17,6 +17,10 @@ export class DueWork {
     this.#timer ??= setImmediate(() => this.#run());
   }
 
+  get isPending(): boolean {
+    return this.#due.size > 0;
+  }
+
   stop(): void {
     this.#isStopped = true;
     this.#due.clear();

@@ -6,6 +6,8 @@ export interface SeenRequest {
   /** Path and query. */
   readonly url: string;
   readonly isWatch: boolean;
+  /** Who the client says that it is. */
+  readonly userAgent: string;
 }
 
 interface Chosen {

@@ -121,7 +121,12 @@ async function strike(
   response: ServerResponse,
   isWatch: boolean,
 ): Promise<boolean | 'answered'> {
-  const fault = faults.take({ method: http.method ?? 'GET', url: http.url ?? '/', isWatch });
+  const fault = faults.take({
+    method: http.method ?? 'GET',
+    url: http.url ?? '/',
+    isWatch,
+    userAgent: http.headers['user-agent'] ?? '',
+  });
   switch (fault?.kind) {
     case undefined:
       return false;

@@ -10,6 +10,7 @@ import type { WriteOptions } from './object-writer.ts';
 import { notFound, readObject, readPage } from './reads.ts';
 import { parseBody, parsePatch, readBody } from './request-body.ts';
 import type { ResourceRoute } from './routes.ts';
+import { observed } from './served-write.ts';
 import { writeOptionsOf } from './write-options.ts';
 
 /** Subresources of the real server that nothing stands for here. */
@@ -84,14 +85,16 @@ async function create(request: ResourceRequest, accepted: Negotiated): Promise<A
   const { state, kind, http, query } = request;
   const body = parseBody(await readBody(http), http.headers['content-type']);
   const options = optionsOf(request, writeOptionsOf(query, http.headers['user-agent'], 'Create'));
-  return written(request, accepted, state.writer.create(kind, body, options), options, 201);
+  const created = observed(request, 'create', () => state.writer.create(kind, body, options), options.manager);
+  return written(request, accepted, created, options, 201);
 }
 
 async function update(request: ResourceRequest, accepted: Negotiated): Promise<Answer> {
   const { state, kind, route, http, query } = request;
   const body = parseBody(await readBody(http), http.headers['content-type']);
   const options = optionsOf(request, writeOptionsOf(query, http.headers['user-agent'], 'Update'));
-  return written(request, accepted, state.writer.update(kind, route.name, body, options), options);
+  const updated = observed(request, 'update', () => state.writer.update(kind, route.name, body, options), options.manager);
+  return written(request, accepted, updated, options);
 }
 
 async function patch(request: ResourceRequest, accepted: Negotiated): Promise<Answer> {
@@ -100,9 +103,11 @@ async function patch(request: ResourceRequest, accepted: Negotiated): Promise<An
   const verb = given.kind === 'apply' ? 'apply' : 'Patch';
   const options = optionsOf(request, writeOptionsOf(query, http.headers['user-agent'], verb));
   if (given.kind !== 'apply') {
-    return written(request, accepted, state.writer.patch(kind, route.name, given.patch, given.kind, options), options);
+    const write = (): KubeObject => state.writer.patch(kind, route.name, given.patch, given.kind, options);
+    return written(request, accepted, observed(request, 'patch', write, options.manager), options);
   }
-  const { object, isNew } = state.writer.apply(kind, route.name, given.body, options);
+  const write = (): ReturnType<typeof state.writer.apply> => state.writer.apply(kind, route.name, given.body, options);
+  const { object, isNew } = observed(request, 'apply', write, options.manager);
   return written(request, accepted, object, options, isNew ? 201 : 200);
 }
 
@@ -127,7 +132,8 @@ async function remove(request: ResourceRequest, accepted: Negotiated): Promise<A
   const text = await readBody(http);
   const body = text === '' ? undefined : parseBody(text, http.headers['content-type']);
   const options = deleteOptionsOf(body, query, state.options.now());
-  return deleted(request, accepted, state.writer.delete(kind, route.namespace, route.name, options));
+  const remove = (): Deletion => state.writer.delete(kind, route.namespace, route.name, options);
+  return deleted(request, accepted, observed(request, 'delete', remove));
 }
 
 function deleted({ state, kind }: ResourceRequest, { form, mediaType }: Negotiated, deletion: Deletion): Answer {

@@ -91,6 +91,11 @@ export class WatchStream {
     this.pump();
   }
 
+  /** Tells how far the server is, where the client does not know. */
+  progress(): void {
+    if (this.#request.allowsBookmarks) this.#bookmark();
+  }
+
   end(): void {
     if (this.#close()) this.#sink.end();
   }

@@ -50,7 +50,7 @@ export function writeOptionsOf(
 }
 
 /** A client that names no manager is known by the first part of its user agent. */
-function managerFrom(userAgent: string | undefined): string {
+export function managerFrom(userAgent: string | undefined): string {
   const [first = ''] = (userAgent ?? '').split('/');
   return first.slice(0, MAX_MANAGER_BYTES) || 'unknown';
 }
