@@ -1,0 +1,207 @@
+/** The bench: embedded clusters, the watcher, queues in virtual time and the function, in this process and under the hand of a test. */
+import { randomUUID } from 'node:crypto';
+import { buildEnvelope, type EnvelopeData, encodeEnvelope, REASONS } from '../../../events/envelope.ts';
+import type { KubernetesObject } from '../../../functions/core/reconciler.ts';
+import { BenchError } from './bench-error.ts';
+import type { BenchOptions } from './bench-options.ts';
+import { BenchParts } from './bench-parts.ts';
+import type { CrashPoint, Effect } from './effects.ts';
+import type { Limits } from './pipeline.ts';
+import type { DeadLetter, LogLine, RecordedWrite, RunOutcome, SentMessage } from './records.ts';
+import type { ManifestObject, TestCluster } from './test-cluster.ts';
+import { QUEUE_URLS } from './test-queues.ts';
+
+/** Bounds of one `settle`: see {@link Bench.settle}. */
+const LIMITS: Limits = { maxRuns: 100, withinSeconds: 86_400 };
+
+/**
+ * A bench that runs: clusters are up, CRDs applied, and all watches open.
+ *
+ * @throws ConfigError for two reconcilers of one kind, and a setting out of its bounds; BenchError for a CRD that is refused, and a kind
+ *   that a reconciler owns or is for and no cluster serves
+ */
+export async function startBench(options: BenchOptions): Promise<Bench> {
+  const bench = new Bench(await BenchParts.start(options));
+  try {
+    await bench.settle();
+    bench.clearRecords();
+    return bench;
+  } catch (error) {
+    await bench.close();
+    throw error;
+  }
+}
+
+export class Bench implements AsyncDisposable {
+  readonly #parts: BenchParts;
+
+  /** Use {@link startBench}. */
+  constructor(parts: BenchParts) {
+    this.#parts = parts;
+  }
+
+  /** The cluster of that name; of a bench with one, its methods are those of the bench too. */
+  cluster(name: string): TestCluster {
+    const found = this.#parts.clusters.find((cluster) => cluster.name === name);
+    if (found !== undefined) return found;
+    throw new BenchError(
+      'unknown-cluster',
+      `the bench has no cluster ${name}; there are: ${this.#parts.clusters.map((one) => one.name).join(', ')}`,
+    );
+  }
+
+  get #first(): TestCluster {
+    return this.#parts.clusters[0] as TestCluster;
+  }
+
+  /** {@link TestCluster.apply} of the first cluster. So are those that follow. */
+  apply(manifest: string): Promise<KubernetesObject[]>;
+  apply(manifest: ManifestObject): Promise<KubernetesObject>;
+  apply(manifest: string | ManifestObject): Promise<KubernetesObject | KubernetesObject[]> {
+    return typeof manifest === 'string' ? this.#first.apply(manifest) : this.#first.apply(manifest);
+  }
+
+  get(kind: string, name: string): Promise<KubernetesObject | undefined> {
+    return this.#first.get(kind, name);
+  }
+
+  list(kind: string): Promise<KubernetesObject[]> {
+    return this.#first.list(kind);
+  }
+
+  patch(kind: string, name: string, patch: Readonly<Record<string, unknown>>): Promise<KubernetesObject> {
+    return this.#first.patch(kind, name, patch);
+  }
+
+  patchStatus(kind: string, name: string, status: Readonly<Record<string, unknown>>): Promise<KubernetesObject> {
+    return this.#first.patchStatus(kind, name, status);
+  }
+
+  delete(kind: string, name: string): Promise<boolean> {
+    return this.#first.delete(kind, name);
+  }
+
+  children(owner: KubernetesObject): Promise<KubernetesObject[]> {
+    return this.#first.children(owner);
+  }
+
+  get faults(): TestCluster['faults'] {
+    return this.#first.faults;
+  }
+
+  get server(): TestCluster['server'] {
+    return this.#first.server;
+  }
+
+  /**
+   * Lets watcher, queues and function work until nothing is under way and nothing is to come: retries and the look after a deletion are
+   * followed, however long they wait, since their time is virtual. A wake-up that an author asked for by `requeueAfterSeconds` is the
+   * rest of a living object; {@link advance} goes on to it.
+   *
+   * @throws BenchError `busy`, with what is not at rest and why, after `maxRuns` runs of one object (100) or `withinSeconds` (a day)
+   */
+  settle(limits: Partial<Limits> = {}): Promise<void> {
+    return this.#parts.pipeline.settle({ ...LIMITS, ...limits });
+  }
+
+  /** Lets that much virtual time pass, and all that comes due in it. @throws BenchError `busy` as {@link settle} does */
+  advance(seconds: number, limits: Partial<Limits> = {}): Promise<void> {
+    return this.#parts.pipeline.advance(seconds, { ...LIMITS, ...limits });
+  }
+
+  /** What the virtual clock shows. */
+  get now(): Date {
+    return this.#parts.clock.now();
+  }
+
+  /** Messages that the work queues took, in order. */
+  get messages(): readonly SentMessage[] {
+    return this.#parts.queues.sent;
+  }
+
+  get deadLetters(): readonly DeadLetter[] {
+    return this.#parts.queues.letters;
+  }
+
+  /** What became of each run of the function, in order. */
+  get outcomes(): readonly RunOutcome[] {
+    return this.#parts.recorder.outcomes;
+  }
+
+  /** Writes that the API servers were asked for, by anybody, in order. */
+  get writes(): readonly RecordedWrite[] {
+    return this.#parts.recorder.writes;
+  }
+
+  /** What the function did to the world, in order: where {@link crash} can have it die. */
+  get effects(): readonly Effect[] {
+    return this.#parts.effects.all;
+  }
+
+  /** The texts of all effects since the start, whatever was cleared. */
+  get effectTexts(): readonly string[] {
+    return this.#parts.effects.texts;
+  }
+
+  get logs(): readonly LogLine[] {
+    return this.#parts.recorder.logs;
+  }
+
+  /** Forgets messages, letters, outcomes, writes, effects and log lines of before, so that a test sees what follows. */
+  clearRecords(): void {
+    this.#parts.queues.sent.length = 0;
+    this.#parts.queues.letters.length = 0;
+    this.#parts.effects.clear();
+    this.#parts.recorder.clear();
+  }
+
+  /**
+   * The function dies at an effect that is to come. Its message comes again when its visibility ends, to another process. The returned
+   * function lifts it.
+   */
+  crash(point: CrashPoint): () => void {
+    return this.#parts.effects.arm(point);
+  }
+
+  /**
+   * Does something outside of the cluster that a reconciler under test asks for, as an effect at which the function can die. What is asked
+   * for while no run is under way comes from a process that has died: it is never answered.
+   */
+  async effect<Result>(text: string, work: () => Promise<Result>): Promise<Result> {
+    const process = this.#parts.workingProcess;
+    return process === undefined ? new Promise<never>(() => {}) : process.effect(text, work);
+  }
+
+  /** Sends what `dogwatch reconcile` sends: the object is to run although nothing changed. */
+  async reconcile(kind: string, name: string, cluster: string = this.#first.name): Promise<void> {
+    const object = await this.cluster(cluster).get(kind, name);
+    const reconciler = this.#parts.reconcilers.find(({ resource }) => resource.kind === object?.kind);
+    if (object === undefined || reconciler === undefined) {
+      const why = object === undefined ? 'it is not there' : 'its kind has no reconciler';
+      throw new BenchError('cannot-reconcile', `${kind} ${name} cannot be run in cluster ${cluster}: ${why}`);
+    }
+    const { group, version, plural } = reconciler.resource;
+    const { namespace, name: objectName, uid, resourceVersion, generation } = object.metadata;
+    const data: EnvelopeData = {
+      ...{ cluster, group, version, plural, kind: object.kind, ...(namespace === undefined ? {} : { namespace }), name: objectName },
+      ...{ uid, resourceVersion, ...(generation === undefined ? {} : { generation }) },
+      ...{ reason: 'manual', mustRun: REASONS.manual.mustRun, attempt: 1, firstSeenAt: this.now.toISOString() },
+    };
+    const body = encodeEnvelope(buildEnvelope(data, { id: randomUUID(), now: this.now }));
+    await this.#parts.queues.clientOf('test').send(QUEUE_URLS.bulk, [{ body, delaySeconds: 0, groupId: cluster }]);
+  }
+
+  /** The watcher dies with all that it has not sent, and another one starts, which lists anew. */
+  restartWatcher(): Promise<void> {
+    return this.#parts.restartWatcher();
+  }
+
+  /** Ends everything; nothing is left of it. */
+  close(): Promise<void> {
+    return this.#parts.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}

@@ -1,0 +1,72 @@
+/** A client whose calls are counted while they are under way, and whose watches say how far each has been handled. */
+import type { KubernetesClient, WatchFrame } from '../../../functions/adapters/kubernetes/port.ts';
+import type { Activity } from './activity.ts';
+
+/** An open watch of the watcher. */
+export interface OpenStream {
+  readonly kind: string;
+  /** The version up to which everything was handled. */
+  position: number;
+}
+
+/** @param streams  holds the watches that are open */
+export function createWatchedClient(client: KubernetesClient, activity: Activity, streams: Set<OpenStream>): KubernetesClient {
+  return {
+    cluster: client.cluster,
+    get requestCount() {
+      return client.requestCount;
+    },
+    close: () => client.close(),
+    get: (...args) => activity.track(() => client.get(...args)),
+    getMetadata: (...args) => activity.track(() => client.getMetadata(...args)),
+    list: (...args) => activity.track(() => client.list(...args)),
+    apply: (...args) => activity.track(() => client.apply(...args)),
+    applyStatus: (...args) => activity.track(() => client.applyStatus(...args)),
+    patchFinalizers: (...args) => activity.track(() => client.patchFinalizers(...args)),
+    delete: (...args) => activity.track(() => client.delete(...args)),
+    createEvent: (...args) => activity.track(() => client.createEvent(...args)),
+    servedKind: (...args) => activity.track(() => client.servedKind(...args)),
+    async watch(type, options) {
+      const frames = await activity.track(() => client.watch(type, options));
+      const stream: OpenStream = { kind: type.kind, position: Number(options.resourceVersion) };
+      streams.add(stream);
+      activity.happened();
+      return followed(frames, stream, () => {
+        streams.delete(stream);
+        activity.happened();
+      });
+    },
+  };
+
+  /** A frame counts as handled when the next one is asked for. */
+  function followed(frames: AsyncIterable<WatchFrame>, stream: OpenStream, onEnd: () => void): AsyncIterable<WatchFrame> {
+    return {
+      [Symbol.asyncIterator]() {
+        const inner = frames[Symbol.asyncIterator]();
+        let last: WatchFrame | undefined;
+        return {
+          async next() {
+            if (last !== undefined && last.type !== 'ERROR') {
+              stream.position = Number(last.type === 'BOOKMARK' ? last.resourceVersion : last.row.metadata.resourceVersion);
+              activity.happened();
+            }
+            try {
+              const result = await inner.next();
+              if (result.done) onEnd();
+              else last = result.value;
+              return result;
+            } catch (error) {
+              onEnd();
+              throw error;
+            }
+          },
+          async return(value?: unknown) {
+            onEnd();
+            await inner.return?.();
+            return { done: true as const, value };
+          },
+        };
+      },
+    };
+  }
+}
