@@ -2,10 +2,11 @@
  * The command line: one file a command, loaded when it is called. Exit codes: 0 fine, 1 a problem was found, 2 wrong
  * arguments or configuration. A user's mistake is one line on stderr, never a stack trace.
  */
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, Option } from 'commander';
 import { ConfigError, DogwatchError } from '../core/errors.ts';
 import { codeFault } from './code-fault.ts';
 import type { DevOptions } from './dev.ts';
+import type { RbacOptions } from './rbac.ts';
 import type { ReconcileOptions } from './reconcile.ts';
 import type { RunOptions } from './run.ts';
 
@@ -41,6 +42,8 @@ function createProgram(finish: (code: ExitCode) => void): Command {
     .description('run everything on this machine, with embedded clusters and queues, and swap the function when its code changes')
     .option('--apply <file>', 'apply this manifest to every cluster at the start; may be repeated', listed, [])
     .option('--reconcilers <file>', 'a module that exports `reconcilers`, in place of functions/reconcilers/index.ts')
+    .option('--demo', 'play a story that explains itself: changes, drift, many writers, an outage, a dead letter and its repair')
+    .option('--once', 'with --demo: end after the story, with a summary; exit code 1 where a step of it failed')
     .action(async (options: DevOptions) => {
       const { dev } = await import('./dev.ts');
       finish(await dev(process.env, options));
@@ -77,6 +80,17 @@ function createProgram(finish: (code: ExitCode) => void): Command {
     .action(async (options: { out?: string; apply?: boolean; cluster?: string }) => {
       const { crds } = await import('./crds.ts');
       finish(await crds(process.env, options));
+    });
+
+  program
+    .command('rbac')
+    .description('print what the watcher or the function may do in a cluster, as manifests for kubectl apply; warnings go to stderr')
+    .addOption(new Option('--for <process>', 'whose rights').choices(['watcher', 'reconcile']).makeOptionMandatory())
+    .option('--cluster <name>', 'a cluster of the registry: says whom its rights are given to, and what EKS needs besides')
+    .option('--json', 'print manifests, what EKS needs and warnings as one line of JSON')
+    .action(async (options: RbacOptions) => {
+      const { rbac } = await import('./rbac.ts');
+      finish(await rbac(process.env, options));
     });
 
   program

@@ -74,7 +74,10 @@ export interface Plan<Status = unknown> {
 /** What should be so for an object of a kind that is not ours: nothing can be said in its status. */
 export type DescribedPlan = Pick<Plan, 'apply' | 'adopt'>;
 
-/** Reads any object of the same cluster, frozen; undefined where it is absent. */
+/**
+ * Reads an object of the same cluster, frozen; undefined where it is absent. Of a kind that the reconciler is for, owns, or names in
+ * `reads`: the right to read others is not printed, so it is refused here, also where RBAC would not.
+ */
 export type Read = (type: ResourceType, at: ObjectAddress) => Promise<KubernetesObject | undefined>;
 
 /** The reconciler's own log lines; key, uid and attempt are added to each. Fields named `message` or `level` are dropped. */
@@ -130,6 +133,8 @@ export interface ReconcilerDeclaration<Spec, Status> {
    * deletion and the columns named by `wakeOn` (`deployments.wakeOn('Available')`) run the reconciler again.
    */
   readonly owns?: readonly OwnedKind[];
+  /** Kinds besides its own and the owned ones that `read` is asked for. They are not watched. */
+  readonly reads?: readonly ResourceType[];
   readonly grants?: readonly Grant[];
   /** Which objects and changes it wants to see; all objects, and changes of their generation, if left out. */
   readonly watch?: WatchDeclaration;
@@ -170,13 +175,13 @@ export interface Reconciler<Spec = unknown, Status = unknown>
 
 type OfOurs<Spec, Status> = Reconciler<Spec, Status> & { readonly resource: ResourceDefinition<Spec, Status> };
 
-const KNOWN_FIELDS = new Set(['resource', 'revision', 'owns', 'grants', 'watch', 'retry', 'finalizer', 'reconcile', 'finalize']);
+const KNOWN_FIELDS = new Set(['resource', 'revision', 'owns', 'reads', 'grants', 'watch', 'retry', 'finalizer', 'reconcile', 'finalize']);
 
 /**
  * A reconciler ready to be listed in `functions/reconcilers/index.ts`.
  *
- * @throws ConfigError for an unknown field, no `reconcile`, a revision that is no integer of 1 or more, what is no kind or a kind
- *   twice in owns, a retry out of its bounds, a finalizer without `finalize` or the other way round, one that is no `domain/name`, or
+ * @throws ConfigError for an unknown field, no `reconcile`, a revision that is no integer of 1 or more, what is no kind in owns or
+ *   reads or a kind twice in owns, a retry out of its bounds, a finalizer without `finalize` or the other way round, one that is no `domain/name`, or
  *   a selector or predicate that cannot be
  */
 export function defineReconciler<Spec, Status>(declaration: ReconcilerDeclaration<Spec, Status>): OfOurs<Spec, Status>;
@@ -189,27 +194,31 @@ export function defineReconciler(
   for (const field of Object.keys(declaration)) {
     if (!KNOWN_FIELDS.has(field)) throw new ConfigError('unknown-field', `reconciler of ${kind}: unknown field ${field}`);
   }
-  const { revision = 1, owns = [], grants = [] } = declaration;
+  const { revision = 1, owns = [], reads = [], grants = [] } = declaration;
   if (!Number.isSafeInteger(revision) || revision < 1) {
     throw new ConfigError('bad-revision', `reconciler of ${kind}: revision ${revision} is not an integer of 1 or more`);
   }
   if (typeof declaration.reconcile !== 'function') {
     throw new ConfigError('no-reconcile', `reconciler of ${kind}: reconcile is no function`);
   }
-  const notKind = owns.findIndex((type) => typeof type?.kind !== 'string' || typeof type.plural !== 'string');
-  if (notKind >= 0) {
-    throw new ConfigError(
-      'owned-no-kind',
-      `reconciler of ${kind}: owns[${notKind}] is no kind; take one of kinds.ts, or ownedKind({ group, ... })`,
-    );
-  }
+  checkKinds(kind, 'owns', owns);
+  checkKinds(kind, 'reads', reads);
   const kinds = owns.map(groupKind);
   const twice = kinds.find((name, at) => kinds.indexOf(name) !== at);
   if (twice !== undefined) throw new ConfigError('owned-twice', `reconciler of ${kind}: owns ${twice} twice`);
   const { finalizer, finalize, ...declared } = declaration as ReconcilerDeclaration<unknown, unknown>;
   const finalization = finalizationOf(kind, finalizer, finalize);
   const retry = checkRetry(kind, declaration.retry ?? {});
-  return { ...declared, revision, owns, grants, watch, retry, ...(finalization === undefined ? {} : { finalization }) };
+  return { ...declared, revision, owns, reads, grants, watch, retry, ...(finalization === undefined ? {} : { finalization }) };
+}
+
+function checkKinds(kind: string, field: 'owns' | 'reads', types: readonly ResourceType[]): void {
+  const notKind = types.findIndex((type) => typeof type?.kind !== 'string' || typeof type.plural !== 'string');
+  if (notKind < 0) return;
+  throw new ConfigError(
+    field === 'owns' ? 'owned-no-kind' : 'read-no-kind',
+    `reconciler of ${kind}: ${field}[${notKind}] is no kind; take one of kinds.ts, or ownedKind({ group, ... })`,
+  );
 }
 
 /** The API server takes a finalizer without a domain only from a short list of its own, and warns of others. */

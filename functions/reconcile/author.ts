@@ -2,9 +2,10 @@
  * The author's own function, under guard: it gets frozen input and the run's signal, and whatever it throws, returns or
  * never returns stays a matter of this one object.
  */
-import { formatResourceKey } from '../../events/resource.ts';
+import { formatResourceKey, groupKind } from '../../events/resource.ts';
 import type { DescribedObject } from '../core/described-resource.ts';
 import { deepFreeze } from '../core/frozen.ts';
+import { invalidPlan } from '../core/plan.ts';
 import type { CustomObject, FinalizeInput, Read, ReconcilerLog } from '../core/reconciler.ts';
 import { readNotOlderThan } from './read.ts';
 import type { ObjectContext, RunContext } from './run-context.ts';
@@ -31,9 +32,12 @@ export function authorInput(
   uid: string,
   readAt: string | undefined,
 ): Omit<FinalizeInput<unknown, unknown>, 'uid' | 'object'> {
-  const { run, client, now, signal } = context;
+  const { run, client, now, signal, reconciler } = context;
+  const readable = new Set([reconciler.resource, ...reconciler.owns, ...reconciler.reads].map(groupKind));
   const read: Read = (type, at) => {
-    const answer = readNotOlderThan(context, readAt, (resourceVersion) => client.get(type, at, { resourceVersion })).then(deepFreeze);
+    const answer = readable.has(groupKind(type))
+      ? readNotOlderThan(context, readAt, (resourceVersion) => client.get(type, at, { resourceVersion })).then(deepFreeze)
+      : Promise.reject(invalidPlan(`The reconciler reads ${groupKind(type)}, which is not in its reads; declare it there`));
     // Of two reads at once an author may never await the second: its failure would end the process, and every other run with it.
     answer.catch(() => {});
     return answer;

@@ -10,9 +10,9 @@ import { boardReconciler, ticketOwner, ticketReconciler, tickets } from './ticke
 const reconcile = () => Promise.resolve({ status: { phase: 'Open' } });
 
 describe('defineReconciler', () => {
-  it('fills in revision 1 and nothing owned or granted', () => {
-    const { revision, owns, grants } = defineReconciler({ resource: tickets, reconcile });
-    assert.deepEqual([revision, owns, grants], [1, [], []]);
+  it('fills in revision 1 and nothing owned, read or granted', () => {
+    const { revision, owns, reads, grants } = defineReconciler({ resource: tickets, reconcile });
+    assert.deepEqual([revision, owns, reads, grants], [1, [], [], []]);
     assert.deepEqual(defineReconciler({ resource: tickets, reconcile, grants: [clusterRole('edit')] }).grants, [
       { kind: 'ClusterRole', name: 'edit' },
     ]);
@@ -61,6 +61,7 @@ describe('defineReconciler', () => {
     { name: 'no reconcile', change: { reconcile: undefined }, code: 'no-reconcile' },
     { name: 'the name of a kind in owns', change: { owns: ['ConfigMap'] }, code: 'owned-no-kind' },
     { name: 'nothing in owns', change: { owns: [configMaps, undefined] }, code: 'owned-no-kind' },
+    { name: 'the name of a kind in reads', change: { reads: ['Secret'] }, code: 'read-no-kind' },
     { name: 'a kind owned with columns and without', change: { owns: [configMaps, configMaps.wakeOn('Data')] }, code: 'owned-twice' },
     { name: 'a kind owned in two versions', change: { owns: [configMaps, { ...configMaps, version: 'v2' }] }, code: 'owned-twice' },
     { name: 'a finalizer without finalize', change: { finalizer: 'lab.example/ticket' }, code: 'half-finalizer' },

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { EnvelopeData } from '../../../events/envelope.ts';
 import { TerminalError } from '../../../functions/core/errors.ts';
+import { namespaces } from '../../../functions/core/kinds.ts';
 import { down, opened, run, widgetsOf } from './circuit-scene.ts';
 import { type Harness, planFor, type WidgetInput, widgets } from './harness.ts';
 import { BULK_ARN, DEAD_LETTER_QUEUE_URL, QUEUE_URLS, rawRecord, START } from './records.ts';
@@ -60,8 +61,6 @@ describe('a message held behind an open circuit', () => {
 });
 
 describe('a run that is under way when the circuit of its cluster opens', () => {
-  const silent = { group: '', version: 'v1', kind: 'Silent', plural: 'silents', scope: 'Cluster' } as const;
-
   /** Five other runs meet no answer. */
   async function open(harness: Harness): Promise<void> {
     for (const name of ['w0', 'w1', 'w2', 'w3', 'w4']) {
@@ -77,7 +76,7 @@ describe('a run that is under way when the circuit of its cluster opens', () => 
       name: 'whose call hangs',
       ask: async (harness, { read }) => {
         harness.east.fault({ name: 'x' }, { hang: true });
-        const answer = read(silent, { name: 'x' });
+        const answer = read(namespaces, { name: 'x' });
         await open(harness);
         return answer;
       },
@@ -86,14 +85,14 @@ describe('a run that is under way when the circuit of its cluster opens', () => 
       name: 'that has yet to ask',
       ask: async (harness, { read }) => {
         await open(harness);
-        return read(silent, { name: 'x' });
+        return read(namespaces, { name: 'x' });
       },
     },
     {
       name: 'whose author wraps what it is told',
       ask: async (harness, { read }) => {
         await open(harness);
-        return read(silent, { name: 'x' }).catch((cause: unknown) => {
+        return read(namespaces, { name: 'x' }).catch((cause: unknown) => {
           throw new Error('my read failed', { cause });
         });
       },
@@ -102,7 +101,7 @@ describe('a run that is under way when the circuit of its cluster opens', () => 
       name: 'whose author goes on without its answer',
       ask: async (harness, { read, object }) => {
         await open(harness);
-        await read(silent, { name: 'x' }).catch(() => undefined);
+        await read(namespaces, { name: 'x' }).catch(() => undefined);
         return planFor(object);
       },
     },
@@ -152,12 +151,12 @@ describe('a run that is under way when the circuit of its cluster opens', () => 
     harness.east.fault({ name: 'fails' }, { throw: down() });
     harness.east.fault({ name: 'hangs' }, { hang: true });
     harness.author = async ({ read }) => {
-      const hangs = read(silent, { name: 'hangs' });
+      const hangs = read(namespaces, { name: 'hangs' });
       for (const name of ['w0', 'w1', 'w2', 'w3']) {
         harness.east.fault({ name }, { throw: down() });
         await harness.begin(harness.recordFor({ name }));
       }
-      return Promise.all([hangs, read(silent, { name: 'fails' })]);
+      return Promise.all([hangs, read(namespaces, { name: 'fails' })]);
     };
     assert.deepEqual(await run(harness, ['slow']), ['transient']);
     assert.deepEqual(await run(harness, ['w0']), ['circuit-open']);

@@ -3,7 +3,7 @@ import type { SQSBatchResponse, SQSRecord } from 'aws-lambda';
 import * as z from 'zod';
 import type { EnvelopeData } from '../../../events/envelope.ts';
 import { OWNER_LABEL, OWNER_REF_ANNOTATION } from '../../../events/labels.ts';
-import { type ClusterName, clusterName } from '../../../events/resource.ts';
+import { type ClusterName, clusterName, type ResourceType } from '../../../events/resource.ts';
 import type { KubernetesClient } from '../../../functions/adapters/kubernetes/port.ts';
 import type { Metrics } from '../../../functions/adapters/metrics.ts';
 import type { LogFields } from '../../../functions/adapters/telemetry.ts';
@@ -102,6 +102,8 @@ export class Harness {
   revision = 1;
   /** The kind as its author declares it; tests replace its schema. */
   resource = widgets;
+  /** What it declares to read besides what it owns. */
+  reads: readonly ResourceType[] = [];
   /** What it declares of what it wants to see. */
   watch: WatchDeclaration = {};
   /** What it declares of how long it is tried. */
@@ -263,6 +265,7 @@ export class Harness {
       resource: this.resource,
       revision: this.revision,
       owns: [namespaces, configMaps],
+      reads: this.reads,
       watch: this.watch,
       retry: this.retry,
       ...(this.finalizer === undefined ? {} : { finalizer: this.finalizer, finalize }),
