@@ -1,5 +1,8 @@
 /** `dogwatch dev`: the whole system on this machine, with Node alone. */
+
+import type { Demo, DemoOptions } from '../../infra/local/dev/demo/demo.ts';
 import type { Environment } from '../core/config.ts';
+import { ConfigError } from '../core/errors.ts';
 import type { ExitCode } from './main.ts';
 import { stopOnSignals } from './stop-signals.ts';
 
@@ -7,42 +10,81 @@ import { stopOnSignals } from './stop-signals.ts';
 export interface DevOptions {
   readonly apply: readonly string[];
   readonly reconcilers?: string;
+  /** A story plays by itself. */
+  readonly demo?: boolean;
+  /** The run ends after the story. */
+  readonly once?: boolean;
 }
 
 /** Nothing of a run that has ended holds the process longer than this. */
 const LEAVE_MS = 200;
 
+/** Of the summary, where nobody says how wide the reader's screen is. */
+const WIDTH = 100;
+
 /**
- * Runs until SIGINT or SIGTERM.
+ * Runs until SIGINT or SIGTERM; with `once` until the end of the story, which is 1 where a step of it failed.
  *
- * @throws ConfigError for a setting that is wrong, or an address that is in use
+ * @throws ConfigError for a setting that is wrong, an address that is in use, or options that do not go together
  */
-export async function dev(env: Environment, { apply, reconcilers }: DevOptions): Promise<ExitCode> {
+export async function dev(env: Environment, options: DevOptions): Promise<ExitCode> {
+  checkUsage(options);
+  const { apply, reconcilers, demo: isDemo = false, once = false } = options;
   // Shown before the rest is loaded, which takes a second.
-  const { createView } = await import('../../infra/local/dev/view.ts');
+  const { createView, canRedraw } = await import('../../infra/local/dev/view.ts');
   const { stdout } = process;
   const view = createView({ stream: stdout });
   view.emit({ kind: 'step', text: 'starting' });
   const { stop, dispose } = stopOnSignals(() => view.emit({ kind: 'step', text: 'stopping' }));
-  const stopped = new Promise<undefined>((resolve) => stop.signal.addEventListener('abort', () => resolve(undefined), { once: true }));
+  const stopped = new Promise<End>((resolve) => stop.signal.addEventListener('abort', () => resolve({ code: 0 }), { once: true }));
+  const summaryOptions = { width: stdout.columns || WIDTH, hasColor: canRedraw(stdout) && stdout.hasColors() };
+  let summary: readonly string[] = [];
   try {
-    const { startDevSession } = await import('../../infra/local/dev/session.ts');
+    const [{ startDevSession }, demo] = await Promise.all([
+      import('../../infra/local/dev/session.ts'),
+      isDemo ? openDemo(env, { emit: (event) => view.emit(event), isCalm: !canRedraw(stdout), once }) : undefined,
+    ]);
     const session = await startDevSession({
-      env,
+      env: demo?.env ?? env,
       manifests: apply,
-      emit: (event) => view.emit(event),
+      emit: (event) => (demo ?? view).emit(event),
       ...(reconcilers === undefined ? {} : { reconcilers }),
     });
-    void session.ready.then(({ firstSteps }) => {
-      for (const text of firstSteps) view.emit({ kind: 'step', text });
-    });
-    const failure = await Promise.race([stopped, session.failed]);
-    await session.stop();
-    if (failure !== undefined) throw failure;
-    return 0;
+    const tellFirstSteps = async (): Promise<void> => {
+      for (const text of (await session.ready).firstSteps) view.emit({ kind: 'step', text });
+    };
+    /** Ends the run where the story is all that was asked for. */
+    const story = async (): Promise<End> => {
+      const end = await demo?.play(session, stop.signal);
+      summary = end?.summary(summaryOptions) ?? [];
+      if (once) return { code: end?.isWell === true ? 0 : 1 };
+      for (const text of summary) view.emit({ kind: 'story', part: 'summary', text });
+      summary = [];
+      await tellFirstSteps();
+      return new Promise(() => undefined);
+    };
+    const end = await Promise.race([stopped, session.failed.then((failure) => ({ failure })), story()]).finally(() => session.stop());
+    if ('failure' in end) throw end.failure;
+    return end.code;
   } finally {
-    view.stop(); // before a failure is told: the picture has the screen to itself
+    view.stop(); // before a failure or the summary is told: the picture has the screen to itself
+    for (const line of summary) console.log(line);
     dispose();
     setTimeout(() => process.exit(), LEAVE_MS).unref();
   }
+}
+
+/** How a run ends. */
+type End = { readonly code: ExitCode } | { readonly failure: unknown };
+
+/** @throws ConfigError `usage` */
+function checkUsage({ demo = false, once = false, reconcilers }: DevOptions): void {
+  if (once && !demo) throw new ConfigError('usage', '--once ends a run after its story; it goes with --demo');
+  if (demo && reconcilers !== undefined)
+    throw new ConfigError('usage', '--demo plays with the reconcilers of functions/reconcilers/index.ts; leave out --reconcilers');
+}
+
+async function openDemo(env: Environment, options: DemoOptions): Promise<Demo> {
+  const { createDemo } = await import('../../infra/local/dev/demo/demo.ts');
+  return createDemo(env, options);
 }

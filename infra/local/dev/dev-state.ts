@@ -37,6 +37,16 @@ export interface OutcomeLine {
   readonly durationMs?: number;
   readonly code?: string;
   readonly error?: string;
+  /** Counted, not shown, as are the next two. */
+  readonly messageIds?: readonly string[];
+  readonly apiRequestCount?: number;
+  readonly rereadCount?: number;
+}
+
+/** A line of the story: its title, a step, something told during the step, what the step came to, or the whole story's summary. */
+export interface StoryLine {
+  readonly part: 'title' | 'step' | 'note' | 'result' | 'failure' | 'summary';
+  readonly text: string;
 }
 
 export type BuildState = 'building' | 'swapped' | 'failed';
@@ -49,6 +59,7 @@ interface Notice {
 /** What is told to the view. `cells` and `lanes` are all there are, each time. */
 export type DevEvent =
   | { readonly kind: 'step'; readonly text: string }
+  | ({ readonly kind: 'story' } & StoryLine)
   | { readonly kind: 'cells'; readonly cells: readonly DevCell[] }
   | { readonly kind: 'lanes'; readonly lanes: readonly DevLane[]; readonly deadLetters: number }
   | { readonly kind: 'outcome'; readonly line: OutcomeLine }
@@ -58,6 +69,8 @@ export type DevEvent =
 export interface DevState {
   /** The last ones, oldest first, as are outcomes and notices. The same one again moves to the end. */
   readonly steps: readonly string[];
+  /** The last ones, oldest first. */
+  readonly story: readonly StoryLine[];
   readonly cells: readonly DevCell[];
   readonly lanes: readonly DevLane[];
   readonly deadLetters: number;
@@ -70,11 +83,11 @@ export interface DevState {
 }
 
 /** How many of each are kept: more than any terminal shows, and no more, since this runs for days. */
-export const KEPT = { steps: 40, outcomes: 100, notices: 20 } as const;
+export const KEPT = { steps: 40, story: 60, outcomes: 100, notices: 20 } as const;
 
 /** The state before the first event. */
 export function createState(): DevState {
-  return { steps: [], cells: [], lanes: [], deadLetters: 0, outcomes: [], outcomeCount: 0, build: undefined, notices: [] };
+  return { steps: [], story: [], cells: [], lanes: [], deadLetters: 0, outcomes: [], outcomeCount: 0, build: undefined, notices: [] };
 }
 
 /** The state after the event. */
@@ -89,6 +102,8 @@ export function reduce(state: DevState, event: DevEvent): DevState {
           KEPT.steps,
         ),
       };
+    case 'story':
+      return { ...state, story: append(state.story, { part: event.part, text: event.text }, KEPT.story) };
     case 'cells':
       return { ...state, cells: event.cells };
     case 'lanes':

@@ -1,5 +1,5 @@
 /** The live view of a development run, as lines: a function of the state and of the terminal's size. */
-import type { BuildState, DevCell, DevLane, DevState, OutcomeLine } from './dev-state.ts';
+import type { BuildState, DevCell, DevLane, DevState, OutcomeLine, StoryLine } from './dev-state.ts';
 import { type OutcomeText, outcomeText, secondsText } from './outcome-text.ts';
 import { share } from './room.ts';
 import { createPaint, cut, oneLineOf, type Paint, type Style, shownLines, widthOf, wrap } from './shown-text.ts';
@@ -27,6 +27,7 @@ const BUILD_TEXT_WIDTH = 40;
 export function liveLines(state: DevState, { width, height, hasColor, utcOffsetMinutes }: LiveOptions): string[] {
   const paint = createPaint(hasColor);
   const steps = state.steps.map((text) => wrap(text, width));
+  const story = state.story.map((line) => storyLines(line, width, paint));
   const notices = state.notices.map((notice) => noticeLines(notice, width, paint));
   const build = state.build?.state === 'failed' ? [wrap(state.build.text ?? '', width, BUILD_LINES)] : [];
   const lineCount = (entries: readonly (readonly string[])[]): number => entries.reduce((sum, { length }) => sum + length, 0);
@@ -37,6 +38,10 @@ export function liveLines(state: DevState, { width, height, hasColor, utcOffsetM
   // In the order in which they are drawn. Needs: what somebody must do, then what happened last. Uses: outcomes take what is left.
   const parts = [
     { needs: 0, uses: 0, least: 1, most: 1, draw: () => [header(state, width, paint)] },
+    {
+      ...{ needs: 0, uses: 0, least: 3, most: Math.min(lineCount(story), Math.ceil(height * 0.5)) },
+      draw: (room: number) => newest(story, room),
+    },
     { needs: 6, uses: 3, least: 2, most: Math.min(lineCount(steps), Math.ceil(height * 0.4)), draw: (room: number) => newest(steps, room) },
     {
       ...{ needs: 4, uses: 4, least: Math.max(3, Math.min(inNeed + 2, Math.ceil(height / 3))), most: tableSize(state.cells) },
@@ -167,6 +172,18 @@ function outcomeStyle({ level, branch }: OutcomeLine): Style | undefined {
     default:
       return branch === 'reconciled' || branch === 'finalized' ? 'green' : undefined;
   }
+}
+
+const STORY_STYLES: Readonly<Record<StoryLine['part'], Style | undefined>> = {
+  ...{ title: 'dim', step: 'bold', note: undefined, result: 'green', failure: 'red', summary: undefined },
+};
+
+function storyLines({ part, text }: StoryLine, width: number, paint: Paint): string[] {
+  const style = STORY_STYLES[part];
+  // A line of the summary is a row of a table, painted by whoever made it.
+  if (part === 'summary') return [cut(text, width)];
+  const indent = part === 'title' || part === 'step' ? '' : '    ';
+  return wrap(part === 'failure' ? `FAILED: ${text}` : text, Math.max(1, width - indent.length)).map((line) => indent + paint(style, line));
 }
 
 function noticeLines({ level, text, count }: DevState['notices'][number], width: number, paint: Paint): string[] {

@@ -1,5 +1,5 @@
 /** What is told without a terminal: a line for each thing that happens, for a file or another program to read. */
-import type { DevCell, DevEvent, DevLane, DevState } from './dev-state.ts';
+import type { DevCell, DevEvent, DevLane, DevState, StoryLine } from './dev-state.ts';
 import { outcomeText, secondsText } from './outcome-text.ts';
 import { shownLines } from './shown-text.ts';
 
@@ -12,6 +12,8 @@ export function plainLines(before: DevState, event: DevEvent, utcOffsetMinutes: 
   switch (event.kind) {
     case 'step':
       return shownLines(event.text);
+    case 'story':
+      return storyLines(event);
     case 'cells':
       return cellLines(before.cells, event.cells);
     case 'lanes': {
@@ -26,6 +28,21 @@ export function plainLines(before: DevState, event: DevEvent, utcOffsetMinutes: 
       return told(`build ${event.state}`, event.text);
     case 'notice':
       return told(event.level, event.text);
+  }
+}
+
+function storyLines({ part, text }: StoryLine): string[] {
+  const lines = shownLines(text);
+  switch (part) {
+    case 'note':
+    case 'result':
+      return lines.map((line) => `    ${line}`);
+    case 'failure':
+      return lines.map((line, index) => (index === 0 ? `    FAILED: ${line}` : `      ${line}`));
+    case 'title':
+    case 'step':
+    case 'summary':
+      return lines;
   }
 }
 

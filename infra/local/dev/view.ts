@@ -41,10 +41,14 @@ const HIDE_CURSOR = '\u001B[?25l';
 const SHOW_CURSOR = '\u001B[?25h';
 const HOME_AND_CLEAR = '\u001B[H\u001B[J';
 
+/** Whether the stream is a terminal that takes what is drawn back. */
+export function canRedraw({ isTTY }: Pick<ViewStream, 'isTTY'>): boolean {
+  return isTTY === true && process.env['TERM'] !== 'dumb';
+}
+
 /** A view of a run that nothing is known of yet. */
 export function createView({ stream, isTerminal, columns = 80, rows = 24 }: ViewOptions): View {
-  const isLive = isTerminal ?? (stream.isTTY === true && process.env['TERM'] !== 'dumb');
-  return isLive ? liveView(stream, { columns, rows }) : plainView(stream);
+  return (isTerminal ?? canRedraw(stream)) ? liveView(stream, { columns, rows }) : plainView(stream);
 }
 
 function utcOffsetMinutes(): number {

@@ -1,0 +1,170 @@
+/** The stage of a story: a development run that runs, seen through what its clusters, queues, watcher and function tell. */
+import { dirname, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { GetQueueUrlCommand, QueueDoesNotExist } from '@aws-sdk/client-sqs';
+import { clusterName, formatResourceKey } from '../../../../events/resource.ts';
+import { plainEnv } from '../../managed-process.ts';
+import { createReceiver } from '../../receive.ts';
+import { runCommand } from '../../run-command.ts';
+import type { DevPipeline } from '../session.ts';
+import { nameIn, openStageCluster } from './cluster-access.ts';
+import { type Ledger, type LedgerMark, START } from './ledger.ts';
+import { isReady, readyText } from './readiness.ts';
+import { type Letter, type Stage, type StageCluster, StepFailure } from './story-step.ts';
+
+/** A wait that takes longer has failed. Alone, each takes a few seconds at most; machines that are busy get more. */
+const BOUND_MS = 30_000;
+const LOOK_MS = 50;
+/** Nothing waits if so many looks, one after the other, have found nothing. */
+const QUIET_LOOKS = 6;
+const LETTERS_MAX = 10;
+const ROOT = resolve(import.meta.dirname, '../../../..');
+
+export interface StageOptions {
+  readonly pipeline: DevPipeline;
+  readonly ledger: Ledger;
+  readonly signal: AbortSignal;
+  readonly tell: (text: string) => void;
+}
+
+export interface OpenStage extends Stage {
+  /** From here on the lines of the function are those of another step. Those from before the first one are the first one's. */
+  beginStep(): void;
+  close(): void;
+}
+
+/** @throws RangeError where the run has no clusters `east` and `west` */
+export function openStage({ pipeline, ledger, signal, tell }: StageOptions): OpenStage {
+  const { queues, watcherAddress, env } = pipeline;
+  const clusters = pipeline.clusters.map((cluster) => openStageCluster(cluster, dirname(cluster.kubeconfigPath), signal));
+  const named = (name: string): StageCluster => {
+    const found = clusters.find((cluster) => cluster.name === name);
+    if (found === undefined) throw new RangeError(`the story needs a cluster ${name}`);
+    return found;
+  };
+  let mark: LedgerMark | undefined;
+
+  const until: Stage['until'] = async (what, look, state) => {
+    const endMs = performance.now() + BOUND_MS;
+    for (;;) {
+      signal.throwIfAborted();
+      const found = await look();
+      if (found !== undefined) return found;
+      if (performance.now() > endMs) {
+        const now = await state?.();
+        throw new StepFailure(`waited ${BOUND_MS / 1000} s for ${what}${now === undefined ? '' : `; ${now}`}`);
+      }
+      await sleep(LOOK_MS, undefined, { signal });
+    }
+  };
+
+  const metrics = async (): Promise<string> => {
+    const answer = await fetch(`${watcherAddress}/metrics`, { signal });
+    return answer.text();
+  };
+
+  let keptBack = 0;
+  /** Messages that wait in the watcher or in a work queue, or are in a run; at the moment of the look. */
+  const waitingCount = async (): Promise<number> => {
+    const [text, { lanes }] = await Promise.all([metrics(), queues.levels()]);
+    const sum = (field: 'ready' | 'inFlight' | 'delayed'): number => lanes.reduce((total, lane) => total + lane[field], 0);
+    return sum('ready') + sum('inFlight') + Math.max(0, sum('delayed') - keptBack) + sumOf(text, 'dogwatch_outbox_depth', '');
+  };
+
+  const lines: Stage['lines'] = (cluster, object) => {
+    if (cluster === undefined || object === undefined) return ledger.linesSince(mark ?? START);
+    const { type, at } = object;
+    return ledger.linesSince(
+      mark ?? START,
+      formatResourceKey({ cluster: clusterName(cluster.name), group: type.group, kind: type.kind, ...at }),
+    );
+  };
+
+  const lettersUrl = env['DOGWATCH_DEAD_LETTER_QUEUE_URL'] ?? '';
+  const receiver = createReceiver({ client: queues.client, queueUrl: lettersUrl, quirks: queues.quirks });
+
+  return {
+    east: named('east'),
+    west: named('west'),
+    signal,
+    tell,
+    until,
+    lines,
+    beginStep() {
+      mark = mark === undefined ? START : ledger.mark();
+    },
+    ready(cluster, object) {
+      return until(
+        `${nameIn(cluster.name, object)} to be Ready`,
+        async () => {
+          const found = await cluster.get(object);
+          return found !== undefined && isReady(found) ? found : undefined;
+        },
+        async () => readyText(await cluster.get(object), lines(cluster, object).at(-1)),
+      );
+    },
+    async quiet() {
+      let quietLooks = 0;
+      let runs = -1;
+      let waiting = 0;
+      await until(
+        'the queues to be empty',
+        async () => {
+          waiting = await waitingCount();
+          const now = ledger.mark();
+          quietLooks = waiting === 0 && now === runs ? quietLooks + 1 : 0;
+          runs = now;
+          return quietLooks >= QUIET_LOOKS || undefined;
+        },
+        () => `${waiting} messages wait`,
+      );
+    },
+    keepBack(count) {
+      keptBack += count;
+    },
+    async sentByWatcher({ name }) {
+      return sumOf(await metrics(), 'dogwatch_sends_total', `cluster="${name}".*result="sent"`);
+    },
+    async letters() {
+      const messages = await receiver.receive({ max: LETTERS_MAX, waitSeconds: 0, visibilitySeconds: 0 }, signal);
+      return messages.map(({ MessageAttributes: attributes = {} }) => letterOf((name) => attributes[name]?.StringValue ?? ''));
+    },
+    async hasQueue(name) {
+      try {
+        await queues.client.send(new GetQueueUrlCommand({ QueueName: name }), { abortSignal: signal });
+        return true;
+      } catch (error) {
+        if (error instanceof QueueDoesNotExist) return false;
+        throw error;
+      }
+    },
+    async reconcile({ name }, { type, at }) {
+      const words = [
+        `${type.kind.toLowerCase()}/${at.name}`,
+        '--cluster',
+        name,
+        ...(at.namespace === undefined ? [] : ['-n', at.namespace]),
+      ];
+      const { code, stdout, stderr } = await runCommand(process.execPath, ['functions/cli/bin.js', 'reconcile', ...words], {
+        cwd: ROOT,
+        env: { ...plainEnv(), ...env },
+        timeoutSeconds: BOUND_MS / 1000,
+      });
+      if (code !== 0) throw new StepFailure(`dogwatch reconcile ${words.join(' ')} ends with code ${code}: ${stderr.trim()}`);
+      return stdout.trim();
+    },
+    close() {
+      for (const cluster of clusters) cluster.close();
+    },
+  };
+}
+
+function letterOf(attribute: (name: string) => string): Letter {
+  return { cluster: attribute('cluster'), kind: attribute('kind'), name: attribute('name'), code: attribute('code') };
+}
+
+/** The sum of a metric's series whose labels fit. */
+function sumOf(metrics: string, name: string, labels: string): number {
+  const series = metrics.matchAll(new RegExp(`^${name}\\{.*${labels}.*\\} (\\S+)$`, 'gm'));
+  return Array.from(series, ([, value]) => Number(value)).reduce((sum, value) => sum + value, 0);
+}

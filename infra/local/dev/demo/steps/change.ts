@@ -1,0 +1,22 @@
+import { nameIn } from '../cluster-access.ts';
+import { podsOf, storyTenant } from '../objects.ts';
+import type { Step } from '../story-step.ts';
+
+const harbor = storyTenant('harbor');
+const PODS = 40;
+
+/** A change of a spec. */
+export const change: Step = {
+  name: 'change',
+  text: 'its spec in east, from 20 pods to 40: one message, and the status after it is no news',
+  async play(stage) {
+    const { east } = stage;
+    await east.apply(harbor.manifest(PODS));
+    await stage.ready(east, harbor);
+    const quota = await stage.until(`${nameIn('east', harbor.quota)} to allow ${PODS} pods`, async () => {
+      const found = await east.get(harbor.quota);
+      return podsOf(found) === String(PODS) ? found : undefined;
+    });
+    return `the quota in east allows ${podsOf(quota)} pods`;
+  },
+};
