@@ -9,7 +9,7 @@ const HOLD = { finalizers: ['wire.example/hold'] };
 interface Write {
   readonly name: string;
   readonly plural?: string;
-  readonly begin?: { readonly fields?: Record<string, unknown>; readonly metadata?: Record<string, unknown> };
+  readonly begin?: { readonly metadata?: Record<string, unknown>; readonly by?: 'apply' };
   write(lab: Lab, object: Body): Promise<WireAnswer>;
   /** How far generation goes. */
   readonly generation: number;
@@ -36,6 +36,13 @@ const WRITES: readonly Write[] = [
   { name: 'a field taken out of spec', write: merge({ spec: { size: null } }), generation: 1, isNoted: true },
   { name: 'the same content by PUT', write: put(() => {}), generation: 0, isNoted: false },
   { name: 'the same content by merge patch', write: merge({ spec: { size: 1 } }), generation: 0, isNoted: false },
+  {
+    name: 'the same content by apply, again',
+    begin: { by: 'apply' },
+    write: (lab, { metadata }) => lab.apply('widgets', lab.object('widgets', metadata.name, { spec: { size: 1 } })),
+    generation: 0,
+    isNoted: false,
+  },
   { name: 'an empty merge patch', write: merge({}), generation: 0, isNoted: false },
   { name: 'labels', write: merge({ metadata: { labels: { a: 'b' } } }), generation: 0, isNoted: true },
   { name: 'annotations', write: merge({ metadata: { annotations: { a: 'b' } } }), generation: 0, isNoted: true },
@@ -85,7 +92,11 @@ const WRITES: readonly Write[] = [
 const writes: readonly ContractCase[] = WRITES.map(({ name, plural = 'widgets', begin = {}, write, generation, isNoted }) => ({
   name: `${name}: generation +${generation}, ${isNoted ? 'a new resourceVersion' : 'no new resourceVersion'}`,
   async run(lab) {
-    const object = await lab.create(plural, { spec: { size: 1 }, ...begin.fields }, begin.metadata);
+    const fields = { spec: { size: 1 } };
+    const object =
+      begin.by === 'apply'
+        ? assertDone(await lab.apply(plural, lab.object(plural, lab.name(), fields)), 201)
+        : await lab.create(plural, fields, begin.metadata);
     const before = object.metadata;
     assert.equal(before.generation, 1);
     const { metadata } = assertDone(await write(lab, object));
@@ -118,6 +129,16 @@ const lives: readonly ContractCase[] = [
       const second = await lab.create('widgets', {}, { name: first.metadata.name });
       assert.equal(second.metadata.generation, 1);
       assert.notEqual(second.metadata.uid, first.metadata.uid);
+      const query = `&fieldSelector=metadata.name%3D${first.metadata.name}`;
+      const events = await lab.events('widgets', first.metadata.resourceVersion, 3, query);
+      assert.deepEqual(
+        events.map(({ type, object }) => [type, object.metadata.uid]),
+        [
+          ['MODIFIED', first.metadata.uid],
+          ['DELETED', first.metadata.uid],
+          ['ADDED', second.metadata.uid],
+        ],
+      );
     },
   },
   {
@@ -176,6 +197,27 @@ const lives: readonly ContractCase[] = [
       );
     },
   },
+  {
+    name: 'a watch sees a deletion that waits, each change meanwhile, and DELETED once',
+    async run(lab) {
+      const { metadata } = await lab.create('widgets', { spec: { size: 1 } }, HOLD);
+      const { name } = metadata;
+      for (let i = 0; i < 2; i += 1) await lab.send('DELETE', lab.path('widgets', name));
+      await lab.merge('widgets', name, { spec: { size: 5 } });
+      await lab.merge('widgets', name, { metadata: { finalizers: null } });
+      const query = `&timeoutSeconds=3&resourceVersion=${metadata.resourceVersion}&fieldSelector=metadata.name%3D${name}`;
+      const { events } = await lab.whole('widgets', query);
+      assert.deepEqual(
+        events.map(({ type, object }) => [type, object.metadata.generation, object.metadata.deletionGracePeriodSeconds, object.spec.size]),
+        [
+          ['MODIFIED', 2, 0, 1],
+          ['MODIFIED', 3, 0, 5],
+          ['DELETED', 3, 0, 5],
+        ],
+      );
+      for (const { object } of events) assert.equal(typeof object.metadata.deletionTimestamp, 'string');
+    },
+  },
   ...(['Foreground', 'Orphan'] as const).map(
     (policy): ContractCase => ({
       name: `a deletion with propagationPolicy=${policy} waits for the garbage collector, one generation on`,
@@ -186,15 +228,18 @@ const lives: readonly ContractCase[] = [
         const finalizer = policy === 'Orphan' ? 'orphan' : 'foregroundDeletion';
         assert.deepEqual([answer.generation, answer.finalizers], [2, [finalizer]]);
         assert.ok(answer.deletionTimestamp);
+        const [seen] = await lab.events('widgets', metadata.resourceVersion, 1, `&fieldSelector=metadata.name%3D${metadata.name}`);
+        assert.deepEqual([seen?.type, seen?.object.metadata.finalizers], ['MODIFIED', [finalizer]]);
         await lab.gone('widgets', metadata.name);
       },
     }),
   ),
-  ...['configmaps', 'secrets', 'serviceaccounts', 'resourcequotas', 'leases'].map(
+  ...['configmaps', 'secrets', 'serviceaccounts', 'resourcequotas', 'leases', 'rolebindings'].map(
     (plural): ContractCase => ({
       name: `${plural} have no generation, also when a deletion waits`,
       async run(lab) {
-        const { metadata } = await lab.create(plural, {}, HOLD);
+        const role = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'view' };
+        const { metadata } = await lab.create(plural, plural === 'rolebindings' ? { roleRef: role } : {}, HOLD);
         const deleted = assertDone(await lab.send('DELETE', lab.path(plural, metadata.name))).metadata;
         assert.deepEqual([metadata.generation, deleted.generation, typeof deleted.deletionTimestamp], [undefined, undefined, 'string']);
         assertDone(await lab.merge(plural, metadata.name, { metadata: { finalizers: null } }));

@@ -28,6 +28,7 @@ const KINDS: Readonly<Record<string, string>> = {
   serviceaccounts: 'ServiceAccount',
   resourcequotas: 'ResourceQuota',
   leases: 'Lease',
+  rolebindings: 'RoleBinding',
   namespaces: 'Namespace',
 };
 

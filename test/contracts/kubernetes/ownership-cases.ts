@@ -58,7 +58,9 @@ const finalizers: readonly ContractCase[] = [
         reason: 'Invalid',
         causes: [UID, UID],
       });
-      assertRefused(await patch({ uid, resourceVersion: '1' }), { status: 409, reason: 'Conflict' });
+      for (const each of [uid, OTHER_UID]) {
+        assertRefused(await patch({ uid: each, resourceVersion: '1' }), { status: 409, reason: 'Conflict' });
+      }
       assert.deepEqual(assertDone(await patch({ uid, resourceVersion })).metadata.finalizers, [THEIRS]);
     },
   },
@@ -244,6 +246,18 @@ const owners: readonly ContractCase[] = [
     },
   },
   {
+    name: 'an owner in another namespace counts as absent: the child is collected',
+    async run(lab) {
+      await lab.collectorIsReady();
+      const parent = await lab.create('widgets');
+      const path = lab.path('configmaps', '', '', 'default');
+      const child = lab.object('configmaps', lab.name('abroad'), {}, { ownerReferences: [owner(parent)] });
+      assertDone(await lab.send('POST', path, { body: child }), 201);
+      const isGone = async () => (await lab.send('GET', `${path}/${child.metadata.name}`)).status === 404;
+      await eventually('the child gone', isGone, CONTROLLER_MS);
+    },
+  },
+  {
     name: 'orphaned children stay, and no longer name their owner',
     async run(lab) {
       await lab.collectorIsReady();
@@ -277,8 +291,8 @@ const owners: readonly ContractCase[] = [
       const namespace = lab.name('ns');
       const made = await lab.create('namespaces', {}, { name: namespace });
       assert.deepEqual(
-        [made.spec, made.status, made.metadata.labels],
-        [{ finalizers: ['kubernetes'] }, { phase: 'Active' }, { 'kubernetes.io/metadata.name': namespace }],
+        [made.spec, made.status, made.metadata.labels, made.metadata.generation],
+        [{ finalizers: ['kubernetes'] }, { phase: 'Active' }, { 'kubernetes.io/metadata.name': namespace }, undefined],
       );
       const held = lab.object('widgets', 'held', {}, { finalizers: [MINE] });
       assertDone(await lab.send('POST', lab.path('widgets', '', '', namespace), { body: held }), 201);

@@ -195,6 +195,8 @@ const errors: readonly ContractCase[] = [
       assertRefused(named, { status: 403, reason: 'Forbidden', message, details: { name: 'a', ...widgets } });
       const status = await lab.send('PATCH', lab.path('widgets', 'a', 'status'), { headers, body: {} });
       assertRefused(status, { status: 403, reason: 'Forbidden', message: /cannot patch resource "widgets\/status"/ });
+      const unknown = await lab.send('GET', '/apis/none.example/v1/nothings', { headers });
+      assertRefused(unknown, { status: 403, reason: 'Forbidden', message: /cannot list resource "nothings" in API group "none\.example"/ });
       const list = await lab.send('GET', lab.path('configmaps'), { headers });
       assertRefused(list, {
         status: 403,

@@ -69,6 +69,11 @@ const ROWS: readonly Row[] = [
     apply: raw('?fieldManager=us', (object) => named({ ...object, kind: 'Gadget' }, {})),
     refusal: { status: 400, reason: 'BadRequest', message: /invalid object type: wire\.example\/v1, Kind=Gadget/ },
   },
+  ...(['apiVersion', 'kind'] as const).map((field) => ({
+    name: `a body without ${field}`,
+    apply: raw('?fieldManager=us', (object) => ({ ...named(object, {}), [field]: undefined })),
+    refusal: { status: 400, reason: 'BadRequest', message: /invalid object type: / },
+  })),
   {
     name: 'another name than that of the URL',
     apply: raw('?fieldManager=us', (object) => ({ ...named(object, {}), metadata: { name: 'another' } })),
@@ -91,10 +96,19 @@ const ROWS: readonly Row[] = [
       message: /^Operation cannot be fulfilled on widgets\.wire\.example .*the object has been modified/,
     },
   },
-  {
-    name: 'version 0',
-    apply: status({ phase: 'x' }, { metadata: { resourceVersion: '0' } }),
+  ...['0', ''].map((resourceVersion) => ({
+    name: `version ${JSON.stringify(resourceVersion)}`,
+    apply: status({ phase: 'x' }, { metadata: { resourceVersion } }),
     refusal: { status: 422, reason: 'Invalid', message: /must be specified for an update/ },
+  })),
+  {
+    name: 'no status at all, where another manager still owns that there is one',
+    async apply(lab, { metadata }) {
+      await lab.applyStatus('widgets', metadata.name, { phase: 'x' });
+      await lab.applyStatus('widgets', metadata.name, {}, { manager: 'them' });
+      return await lab.applyStatus('widgets', metadata.name, undefined);
+    },
+    refusal: { status: 422, reason: 'Invalid', message: /status.*must be of type object: "null"/ },
   },
   {
     name: 'an unknown field, and does not want it tried again',
@@ -199,6 +213,15 @@ const accepted: readonly ContractCase[] = [
       const { metadata } = await lab.create('widgets');
       const body = assertDone(await lab.applyStatus('widgets', metadata.name, { phase: 'x' }, { more: '&dryRun=All' }));
       assert.deepEqual([body.status, (await lab.read('widgets', metadata.name)).status], [{ phase: 'x' }, undefined]);
+    },
+  },
+  {
+    name: 'a body without a name is taken for that of the URL',
+    async run(lab) {
+      const { metadata, apiVersion, kind } = await lab.create('widgets');
+      const body = { apiVersion, kind, metadata: {}, status: { phase: 'x' } };
+      const answer = await lab.apply('widgets', body, { name: metadata.name, subresource: 'status' });
+      assert.deepEqual(assertDone(answer).status, { phase: 'x' });
     },
   },
   {

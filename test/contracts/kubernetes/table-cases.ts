@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { ContractCase } from './case.ts';
 import { AS_TABLE, assertDone, type Lab } from './lab.ts';
-import type { Body } from './wire.ts';
+import type { Body, WatchEvent } from './wire.ts';
 
 const READY = { conditions: [{ type: 'Ready', status: 'True' }], observedGeneration: 1 };
 const names = (table: Body): string[] => table.columnDefinitions.map(({ name }: { name: string }) => name);
@@ -103,6 +103,28 @@ export const tableCases: readonly ContractCase[] = [
           },
         },
       ]);
+    },
+  },
+  {
+    name: 'a bookmark has the columns where it comes first, and no event after it',
+    async run(lab) {
+      const label = lab.name('later');
+      const query = `?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true`;
+      const isAdded = (seen: readonly WatchEvent[]) => seen.some(({ type }) => type === 'ADDED');
+      let made: Promise<Body> | undefined;
+      const { events } = await lab.wire.watch(`${lab.path('widgets')}${query}&labelSelector=later%3D${label}`, isAdded, {
+        accept: AS_TABLE,
+        onEvents: () => (made ??= lab.create('widgets', {}, { labels: { later: label } })),
+      });
+      const [first, ...rest] = events.map(({ type, object }) => [type, object.columnDefinitions === null]);
+      assert.deepEqual(
+        [first, rest.at(-1)],
+        [
+          ['BOOKMARK', false],
+          ['ADDED', true],
+        ],
+      );
+      assert.ok(rest.every(([, hasNone]) => hasNone));
     },
   },
   {

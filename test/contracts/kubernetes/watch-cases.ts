@@ -84,6 +84,20 @@ const beginnings: readonly ContractCase[] = [
     },
   },
   {
+    name: 'is refused as a list would be, not in its stream: a wrong token with 401, none with 403',
+    async run(lab) {
+      for (const [token, code] of [
+        ['wrong', 401],
+        ['', 403],
+      ] as const) {
+        const other = lab.as(token);
+        const { status, refusal, events } = await other.watch(`${lab.path('widgets')}?watch=true`);
+        assert.deepEqual([status, refusal.code, events], [code, code, []]);
+        other.close();
+      }
+    },
+  },
+  {
     name: 'initial events refused by name: from now on only',
     async run(lab) {
       const { selector, names } = await chosen(lab, 1);
@@ -189,6 +203,15 @@ const contents: readonly ContractCase[] = [
 ];
 
 const ends: readonly ContractCase[] = [
+  {
+    name: 'no bookmark comes that was not asked for',
+    async run(lab) {
+      const watching = lab.whole('atomics', `&resourceVersion=${await lab.position('atomics')}&timeoutSeconds=4`);
+      await lab.create('widgets');
+      await lab.position('atomics');
+      assert.deepEqual((await watching).events, []);
+    },
+  },
   {
     name: 'timeoutSeconds ends it cleanly',
     async run(lab) {

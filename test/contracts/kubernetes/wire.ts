@@ -4,6 +4,7 @@ import * as https from 'node:https';
 
 export interface WireServer {
   readonly url: string;
+  /** Empty: none is sent. */
   readonly token: string;
   /** PEM; undefined for plain HTTP. */
   readonly ca: string | undefined;
@@ -42,6 +43,15 @@ export interface SendOptions {
   readonly headers?: Readonly<Record<string, string | undefined>>;
 }
 
+export interface WatchOptions {
+  readonly accept?: string;
+  readonly withinMs?: number;
+  /** Done as soon as the watch is let in, while events come. */
+  readonly onOpen?: () => Promise<unknown>;
+  /** Done whenever more events have come, and they are not enough. */
+  readonly onEvents?: (events: readonly WatchEvent[]) => Promise<unknown>;
+}
+
 export class Wire {
   readonly #server: WireServer;
   readonly #agent: http.Agent;
@@ -70,7 +80,7 @@ export class Wire {
   async watch(
     path: string,
     isEnough: (events: readonly WatchEvent[]) => boolean = () => false,
-    { accept, withinMs = 30_000, onOpen }: { accept?: string; withinMs?: number; onOpen?: () => Promise<unknown> } = {},
+    { accept, withinMs = 30_000, onOpen, onEvents }: WatchOptions = {},
   ): Promise<WatchResult> {
     const response = await this.#open('GET', path, accept === undefined ? {} : { accept });
     const status = response.statusCode ?? 0;
@@ -81,7 +91,7 @@ export class Wire {
       ended = 'client';
       response.destroy();
     }, withinMs);
-    const opened = status === 200 ? onOpen?.() : undefined;
+    const work = [status === 200 ? onOpen?.() : undefined];
     try {
       for await (const chunk of response as AsyncIterable<Buffer>) {
         rest += chunk.toString();
@@ -93,6 +103,7 @@ export class Wire {
           ended = 'client';
           break;
         }
+        work.push(onEvents?.([...events]));
       }
     } catch (error) {
       if (ended !== 'client') ended = 'broken';
@@ -101,14 +112,14 @@ export class Wire {
       clearTimeout(timer);
       response.destroy();
     }
-    await opened;
+    await Promise.all(work);
     return { status, events, ended, refusal: status === 200 ? undefined : parsed(rest) };
   }
 
   #open(method: string, path: string, { body, type, accept, headers }: SendOptions): Promise<http.IncomingMessage> {
     const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
     const all: Record<string, string | undefined> = {
-      authorization: `Bearer ${this.#server.token}`,
+      authorization: this.#server.token === '' ? undefined : `Bearer ${this.#server.token}`,
       accept: accept ?? 'application/json',
       ...(text === undefined ? {} : { 'content-type': type ?? 'application/json', 'content-length': String(Buffer.byteLength(text)) }),
       ...headers,
