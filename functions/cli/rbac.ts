@@ -6,7 +6,8 @@ import { type EksAccess, type EksIdentity, eksAccess, eksOfPlugin, ROLE_VARIABLE
 import { ConfigError } from '../core/errors.ts';
 import { groupOf, type Manifest, rbacManifests, type Subject, WATCHER_ACCOUNT } from '../core/rbac.ts';
 import { rbacWarnings } from '../core/rbac-warnings.ts';
-import type { Declared, Unit } from '../core/rights.ts';
+import type { Declared } from '../core/rights.ts';
+import type { Unit } from '../core/settings.ts';
 import { reconcilers } from '../reconcilers/index.ts';
 import type { ExitCode } from './main.ts';
 import { findCluster } from './registry.ts';

@@ -1,6 +1,7 @@
 /** Where a declaration asks for much: what somebody who holds the credentials of a process could do with them, told before they do. */
 import type { OwnedKind } from './owned-kind.ts';
-import { type Declared, type Right, rightsOf, type Unit, type Verb } from './rights.ts';
+import { type Declared, type Right, rightsOf, type Verb } from './rights.ts';
+import type { Unit } from './settings.ts';
 
 interface Concern {
   readonly group: string;

@@ -1,6 +1,7 @@
 /** Manifests of RBAC: a ClusterRole with what a process needs and nothing else, and the binding that gives it to somebody. */
 import type { KubernetesObject } from './reconciler.ts';
-import { type Declared, type Right, rightsOf, type Unit, type Verb } from './rights.ts';
+import { type Declared, type Right, rightsOf, type Verb } from './rights.ts';
+import type { Unit } from './settings.ts';
 
 const API_GROUP = 'rbac.authorization.k8s.io';
 

@@ -5,9 +5,7 @@
 import { parseFieldSelector } from '../../events/selector.ts';
 import { fullNameOf } from './kind-names.ts';
 import type { Reconciler } from './reconciler.ts';
-
-/** Which process a right is for. */
-export type Unit = 'watcher' | 'reconcile';
+import type { Unit } from './settings.ts';
 
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'bind';
 

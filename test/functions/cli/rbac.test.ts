@@ -10,7 +10,7 @@ import { clusterName } from '../../../events/resource.ts';
 import type { ClusterEntry } from '../../../functions/adapters/clusters.ts';
 import { answerFor, rbacYaml } from '../../../functions/cli/rbac.ts';
 import { ConfigError } from '../../../functions/core/errors.ts';
-import type { Unit } from '../../../functions/core/rights.ts';
+import type { Unit } from '../../../functions/core/settings.ts';
 import { reconcilers } from '../../../functions/reconcilers/index.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'dogwatch-rbac-'));

@@ -3,7 +3,8 @@ import { describe, it } from 'node:test';
 import { describeResource } from '../../../functions/core/described-resource.ts';
 import { configMaps, deployments, namespaces, roleBindings } from '../../../functions/core/kinds.ts';
 import { clusterRole, defineReconciler, type Reconciler } from '../../../functions/core/reconciler.ts';
-import { type Right, rightsOf, type Unit } from '../../../functions/core/rights.ts';
+import { type Right, rightsOf } from '../../../functions/core/rights.ts';
+import type { Unit } from '../../../functions/core/settings.ts';
 import { tickets } from './tickets.ts';
 
 const reconcile = () => Promise.resolve({ status: { phase: 'Open' } });
