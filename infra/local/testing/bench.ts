@@ -35,7 +35,7 @@ export async function startBench(options: BenchOptions): Promise<Bench> {
 export class Bench implements AsyncDisposable {
   readonly #parts: BenchParts;
 
-  /** Use {@link startBench}. */
+  /** Use {@link startBench}. @internal */
   constructor(parts: BenchParts) {
     this.#parts = parts;
   }

@@ -38,6 +38,7 @@ export class TestCluster {
   readonly #activity: Activity;
   #kinds: readonly ServedKind[] = [];
 
+  /** Made by a bench. @internal */
   constructor({ name, server, transport, activity }: TestClusterOptions) {
     this.name = name;
     this.server = server;
@@ -128,7 +129,7 @@ export class TestCluster {
     return found.sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
   }
 
-  /** Kinds of the list that it does not serve. */
+  /** Kinds of the list that it does not serve. @internal */
   async missingKinds(names: readonly string[]): Promise<string[]> {
     const kinds = await this.#served();
     return names.filter((name) => findKind(kinds, name) === undefined);

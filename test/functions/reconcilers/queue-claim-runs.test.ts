@@ -1,103 +1,81 @@
-/** QueueClaim under the function's protocol: where a run is cut off between the queue and the status that tells of it. */
+/** QueueClaim under watcher and function, on a real SQS protocol: wherever the function dies, there is one queue, and in the end none. */
 import assert from 'node:assert/strict';
-import { afterEach, beforeEach, describe, it, mock } from 'node:test';
-import { SQSClient } from '@aws-sdk/client-sqs';
-import type { EnvelopeData } from '../../../events/envelope.ts';
-import { ConflictError, TransientError } from '../../../functions/core/errors.ts';
-import type { KubernetesObject } from '../../../functions/core/reconciler.ts';
+import { after, afterEach, before, describe, it } from 'node:test';
+import { CreateQueueCommand, DeleteQueueCommand, GetQueueAttributesCommand, ListQueuesCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import { queueClaim } from '../../../functions/reconcilers/queue-claim.ts';
-import { Harness } from '../reconcile/harness.ts';
-import { dataOf, QUEUE_URLS, recordOf } from '../reconcile/records.ts';
-import { sdkError } from './sqs-scene.ts';
+import { createLocalClient, type LocalQueues, localAwsEnv } from '../../../infra/local/local-queues.ts';
+import { startLocalQueues } from '../../../infra/local/queue.ts';
+import { type Bench, forEachCrash, type OutsideService, startBench, startOutsideService } from '../../../infra/local/testing/index.ts';
 
-const AT = { namespace: 'team', name: 'jobs' };
-
-/** As much of SQS as a claim needs, without a wire: a run on virtual time cannot wait for one. */
-class MemorySqs {
-  readonly queues = new Map<string, Record<string, string>>();
-  /** Every creation, by name. */
-  readonly made: string[] = [];
-
-  async send(command: { readonly constructor: { readonly name: string }; readonly input: Record<string, unknown> }): Promise<unknown> {
-    const { QueueName, QueueUrl, Attributes } = command.input as {
-      QueueName?: string;
-      QueueUrl?: string;
-      Attributes?: Record<string, string>;
-    };
-    const name = QueueName ?? QueueUrl?.split('/').at(-1) ?? '';
-    const found = this.queues.get(name);
-    if (command.constructor.name === 'CreateQueueCommand') {
-      if (found === undefined) this.made.push(name);
-      this.queues.set(name, { ...Attributes });
-      return { QueueUrl: `https://sqs.example/1/${name}` };
-    }
-    if (found === undefined) throw sdkError('QueueDoesNotExist', 400);
-    switch (command.constructor.name) {
-      case 'GetQueueUrlCommand':
-        return { QueueUrl: `https://sqs.example/1/${name}` };
-      case 'GetQueueAttributesCommand':
-        return { Attributes: found };
-      case 'SetQueueAttributesCommand':
-        return void Object.assign(found, Attributes);
-      case 'DeleteQueueCommand':
-        return void this.queues.delete(name);
-      default:
-        throw new Error(`no ${command.constructor.name} here`);
-    }
-  }
-}
+const CLAIM = { apiVersion: 'platform.example/v1', kind: 'QueueClaim', metadata: { name: 'jobs' }, spec: { visibilityTimeoutSeconds: 9 } };
 
 describe('a QueueClaim that runs', () => {
-  let sqs: MemorySqs;
-  let harness: Harness;
-  beforeEach(() => {
-    process.env['AWS_REGION'] = 'us-east-1';
-    sqs = new MemorySqs();
-    const { send } = { send: sqs.send.bind(sqs) };
-    mock.method(SQSClient.prototype, 'send', send as unknown as SQSClient['send']);
-    harness = new Harness();
-    harness.others = [queueClaim];
-    harness.east.create(queueClaim.resource, AT, { spec: { visibilityTimeoutSeconds: 9 } });
+  let local: LocalQueues;
+  let admin: SQSClient;
+  let sqs: OutsideService;
+  before(async () => {
+    local = await startLocalQueues({ queues: [] });
+    admin = createLocalClient(local.endpoint);
+    sqs = await startOutsideService({ name: 'sqs', to: local.endpoint });
+    // For the client of the reconciler, which its process makes once.
+    Object.assign(process.env, localAwsEnv(sqs.url));
   });
-  afterEach(() => mock.restoreAll());
+  afterEach(async () => {
+    for (const QueueUrl of await urls()) await admin.send(new DeleteQueueCommand({ QueueUrl }));
+  });
+  after(async () => {
+    admin.destroy();
+    await sqs.close();
+    await local.stop();
+  });
 
-  const claim = (): KubernetesObject | undefined => harness.east.object(queueClaim.resource, AT);
-  const queueOf = (object: KubernetesObject | undefined): string => `queueclaim-${object?.metadata.uid}`;
-  const deliver = async (over: Partial<EnvelopeData> = {}, receiveCount = '1'): Promise<unknown> => {
-    const { uid, resourceVersion, generation } = claim()?.metadata ?? {};
-    const data = { ...dataOf(), ...AT, kind: 'QueueClaim', plural: 'queueclaims', uid, resourceVersion, generation, ...over };
-    await harness.invoke(recordOf(data as EnvelopeData, { receiveCount }));
-    return harness.lastRun()['branch'];
+  const urls = async (): Promise<string[]> => (await admin.send(new ListQueuesCommand({}))).QueueUrls ?? [];
+  const queues = async (): Promise<string[]> => (await urls()).map((url) => url.split('/').at(-1) ?? '');
+  const visibility = async (): Promise<string | undefined> => {
+    const [QueueUrl] = await urls();
+    const { Attributes } = await admin.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['VisibilityTimeout'] }));
+    return Attributes?.['VisibilityTimeout'];
   };
 
-  const cuts = {
-    'three conflicts on the status': { fault: { throw: new ConflictError('resource-version-conflict', 'moved') }, times: 3 },
-    'a process that ends before the status': { fault: { hang: true }, times: 1 },
-    'a status whose answer is lost': { fault: { lose: new TransientError('unreachable', 'reset') }, times: 1 },
-  } as const;
-  for (const [name, { fault, times }] of Object.entries(cuts)) {
-    it(`has one queue at all times, through ${name}, and none once it is deleted (B50)`, async () => {
-      harness.east.fault({ verb: 'applyStatus' }, fault, times);
-      await deliver({ reason: 'created' });
-      assert.deepEqual([...sqs.queues.keys()], [queueOf(claim())]);
-      assert.equal(await deliver({ reason: 'created' }, '2'), 'reconciled');
-      assert.deepEqual(sqs.made, [queueOf(claim())]);
-      const object = claim();
-      assert.ok(object);
-      assert.equal((object['status'] as { queueUrl: string }).queueUrl, `https://sqs.example/1/${queueOf(object)}`);
-      assert.deepEqual(object.metadata.finalizers, ['platform.example/queue']);
+  /** From the claim to its end, with a change of it between; and a late run that acts when all seems to be over. */
+  async function live(bench: Bench): Promise<void> {
+    sqs.attach(bench);
+    const { uid } = (await bench.apply(CLAIM)).metadata;
+    await bench.settle();
+    assert.deepEqual(await queues(), [`queueclaim-${uid}`]);
+    const claim = await bench.get('QueueClaim', 'jobs');
+    assert.deepEqual(claim?.metadata.finalizers, ['platform.example/queue']);
+    assert.match(JSON.stringify(claim?.['status']), new RegExp(`"queueUrl":"[^"]*/queueclaim-${uid}"`));
 
-      const { uid, resourceVersion } = object.metadata;
-      harness.east.delete(queueClaim.resource, AT);
-      assert.equal(await deliver({ reason: 'deleting' }), 'finalized');
-      assert.deepEqual([claim(), [...sqs.queues.keys()]], [undefined, []]);
+    await bench.apply({ ...CLAIM, spec: { visibilityTimeoutSeconds: 11 } });
+    await bench.settle();
+    assert.deepEqual([await queues(), await visibility()], [[`queueclaim-${uid}`], '11']);
 
-      // A run that saw it alive comes to its effect only now; the message that was sent before the finalizer came off finds it.
-      await sqs.send({ constructor: { name: 'CreateQueueCommand' }, input: { QueueName: `queueclaim-${uid}` } });
-      const deleted = harness.queue.envelopes(QUEUE_URLS.live).find(({ data }) => data.reason === 'deleted');
-      assert.equal(deleted?.data.uid, uid);
-      assert.equal(await deliver({ ...deleted?.data, resourceVersion }), 'finalized');
-      assert.deepEqual([...sqs.queues.keys()], []);
-    });
+    await bench.delete('QueueClaim', 'jobs');
+    await bench.advance(1);
+    await admin.send(new CreateQueueCommand({ QueueName: `queueclaim-${uid}` })).catch(() => undefined);
+    await bench.settle();
+    assert.deepEqual([await bench.get('QueueClaim', 'jobs'), await queues()], [undefined, []]);
+    assert.deepEqual(bench.deadLetters, []);
   }
+
+  it('has one queue, follows its spec, and leaves none, wherever the function dies (B50)', async () => {
+    const { effects } = await forEachCrash({ reconcilers: [queueClaim] }, live);
+    for (const text of ['sqs CreateQueue', 'sqs SetQueueAttributes', 'sqs DeleteQueue', 'remove finalizer', 'send deleted'])
+      assert.ok(
+        effects.some((effect) => effect.startsWith(text)),
+        text,
+      );
+  });
+
+  it('keeps its queue through three conflicts on the status (B50)', async () => {
+    await using bench = await startBench({ reconcilers: [queueClaim] });
+    sqs.attach(bench);
+    bench.faults.add({ kind: 'error', code: 409, times: 3, where: ({ url }) => url.includes('/status') });
+    const { uid } = (await bench.apply(CLAIM)).metadata;
+    await bench.settle();
+    assert.deepEqual(await queues(), [`queueclaim-${uid}`]);
+    assert.equal(bench.effectTexts.filter((text) => text === 'sqs CreateQueue').length, 1);
+    assert.equal(bench.outcomes.at(-1)?.branch, 'reconciled');
+  });
 });

@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type Bench, BenchError, forEachCrash, startBench } from '../../../../infra/local/testing/index.ts';
+import { greetingObject, greetingWith } from './greeting.ts';
+
+describe('a crash on a bench', () => {
+  it('comes before the effect, which the run after it makes up for, when its message is visible again', async () => {
+    await using bench = await startBench({ reconcilers: [greetingWith()] });
+    bench.crash({ before: 'apply status' });
+    await bench.apply(greetingObject('hi'));
+    await bench.settle();
+    assert.deepEqual(
+      bench.outcomes.map(({ branch, reason, attempt }) => [branch, reason, attempt]),
+      [
+        ['crashed', 'created', 1],
+        ['reconciled', 'created', 1],
+      ],
+    );
+    assert.equal(bench.writes.filter(({ subresource }) => subresource === 'status').length, 1);
+    assert.ok(bench.now.getTime() - Date.parse('2026-01-01T00:00:00Z') >= 180_000);
+  });
+
+  it('comes after the effect, whose answer nobody hears', async () => {
+    await using bench = await startBench({ reconcilers: [greetingWith()] });
+    bench.crash({ after: /^apply status/ });
+    await bench.apply(greetingObject('hi'));
+    await bench.settle();
+    assert.deepEqual(
+      bench.writes.filter(({ subresource }) => subresource === 'status').map(({ isNoOp }) => isNoOp),
+      [false, true],
+    );
+    assert.deepEqual(
+      bench.effects.filter(({ crashed }) => crashed !== undefined).map(({ index, crashed }) => [index, crashed]),
+      [[2, 'after']],
+    );
+  });
+
+  it('comes as often as is said, or not at all once it is lifted', async () => {
+    await using bench = await startBench({ reconcilers: [greetingWith()] });
+    bench.crash({ before: 'apply ConfigMap', times: 2 });
+    const lift = bench.crash({ before: 3 });
+    lift();
+    await bench.apply(greetingObject('hi'));
+    await bench.settle();
+    assert.deepEqual(
+      bench.outcomes.map(({ branch }) => branch),
+      ['crashed', 'crashed', 'reconciled'],
+    );
+  });
+
+  it('leaves a message that is received too often to the dead letters, as SQS does', async () => {
+    await using bench = await startBench({ reconcilers: [greetingWith()], settings: { healAfterSeconds: 7200 } });
+    bench.crash({ before: 'apply ConfigMap', times: Infinity });
+    await bench.apply(greetingObject('hi'));
+    await bench.advance(1000);
+    assert.equal(bench.outcomes.length, 5);
+    assert.deepEqual(
+      bench.deadLetters.map(({ name, code }) => [name, code]),
+      [['hello', undefined]],
+    );
+  });
+
+  it('is either before or after', async () => {
+    await using bench = await startBench({ reconcilers: [] });
+    assert.throws(() => bench.crash({} as never), BenchError);
+  });
+});
+
+describe('forEachCrash', () => {
+  /** A thing outside for each object, made under that name. */
+  const story = (nameOf: (uid: string) => string) => {
+    let bench: Bench | undefined;
+    const things = new Set<string>();
+    const reconciler = greetingWith({
+      owns: [],
+      finalizer: 'platform.example/thing',
+      async reconcile({ object }) {
+        const name = nameOf(object.metadata.uid);
+        if (!things.has(name)) await bench?.effect('make thing', async () => things.add(name));
+        return { status: { configMap: name } };
+      },
+      async finalize({ uid }) {
+        await bench?.effect('remove thing', async () => things.delete(nameOf(uid)));
+        return { done: true };
+      },
+    });
+    return {
+      options: { reconcilers: [reconciler] },
+      async tell(given: Bench): Promise<void> {
+        bench = given;
+        things.clear();
+        await bench.apply(greetingObject('hi'));
+        await bench.settle();
+        assert.equal(things.size, 1);
+        await bench.delete('Greeting', 'hello');
+        await bench.settle();
+        assert.equal(things.size, 0);
+      },
+    };
+  };
+
+  it('passes where every death is made up for, and names the effects', async () => {
+    const { options, tell } = story((uid) => uid);
+    const { effects } = await forEachCrash(options, tell);
+    assert.deepEqual(effects, [
+      'add finalizer of Greeting default/hello',
+      'make thing',
+      'apply status of Greeting default/hello',
+      'create Event Reconciled of Greeting default/hello',
+      'acknowledge created of Greeting default/hello',
+      'remove thing',
+      'send deleted of Greeting default/hello',
+      'remove finalizer of Greeting default/hello',
+      'acknowledge deleting of Greeting default/hello',
+      'remove thing',
+      'acknowledge deleted of Greeting default/hello',
+      // The watcher has told of it, too.
+      'remove thing',
+      'acknowledge deleted of Greeting default/hello',
+    ]);
+  });
+
+  it('says where one is not, and what was wrong then', async () => {
+    let count = 0;
+    const { options, tell } = story((uid) => {
+      count += 1;
+      return count % 3 === 1 ? uid : `${uid}-${count}`;
+    });
+    const told = forEachCrash(options, async (bench) => {
+      count = 0;
+      await tell(bench);
+    });
+    await assert.rejects(told, (error) => {
+      assert.ok(error instanceof BenchError);
+      assert.match(error.message, /of \d+ deaths of the function are not made up for:\n/);
+      assert.match(error.message, /after effect 2, make thing: /);
+      assert.ok(error.cause instanceof assert.AssertionError);
+      return true;
+    });
+  });
+
+  it('throws what the story throws without any death as it is', async () => {
+    const fault = new Error('the story is wrong');
+    await assert.rejects(
+      forEachCrash({ reconcilers: [] }, () => Promise.reject(fault)),
+      fault,
+    );
+  });
+
+  it('notices a story that does not do the same each time', async () => {
+    let count = 0;
+    const run = forEachCrash({ reconcilers: [greetingWith()] }, async (bench) => {
+      count += 1;
+      if (count === 1) await bench.apply(greetingObject('hi'));
+      await bench.settle();
+    });
+    await assert.rejects(run, /the effect did not come/);
+  });
+});
