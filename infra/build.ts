@@ -4,7 +4,7 @@
  * CommonJS files, because Node loads those faster, and the function's zip, byte-identical for identical input. Each comes with
  * a source map, which stays out of the zip: reading it would more than double what a cold start spends on loading (40 ms without,
  * 104 ms with it). The SQS client is a file beside the others (dist/sqs.cjs), loaded when first needed, and so is every package that a
- * reconciler loads by import().
+ * reconciler loads by import(). The command writes `dogwatch/testing` too (build-testing.ts), which is not deployed.
  */
 import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -25,6 +25,7 @@ import {
   replaceModule,
   sharePackagesBeside,
 } from './build-plugins.ts';
+import { buildTesting } from './build-testing.ts';
 
 /** Bytes of dist/reconcile.cjs above which the build fails: every cold start loads it. */
 export const RECONCILE_MAX_BYTES = 300_000;
@@ -185,6 +186,7 @@ async function main(): Promise<void> {
   try {
     const { values } = parseArgs({ options: { reconcilers: { type: 'string' }, out: { type: 'string' } } });
     await build(values);
+    await buildTesting(resolve(values.out ?? join(ROOT, 'dist')));
   } catch (error) {
     if (error instanceof ConfigError || isBadArgument(error)) console.error(`build: ${error.message}`);
     else if (isBuildFailure(error))
