@@ -1,0 +1,190 @@
+/**
+ * The parameters of a stage, checked, and what YAML cannot make of them: serverless.yml takes each export as a variable.
+ *
+ * CommonJS without types, because the Serverless Framework loads it, by whatever Node it runs on.
+ */
+const z = require('zod');
+
+/** What SQS may not keep back longer. @see SQS API, SetQueueAttributes */
+const VISIBILITY_MAX_SECONDS = 43_200;
+/** The dead-letter queue's retention, the longest there is; infra/queues.yml sets it. */
+const DEAD_LETTER_RETENTION_SECONDS = 1_209_600;
+/** How long before the first letter may be deleted its alarm goes off. */
+const DEAD_LETTER_WARNING_SECONDS = 3 * 86_400;
+/** Four alarms a cluster; a stack holds 500 resources. */
+const CLUSTERS_MAX = 100;
+/** The longest delay of a message: a retry may be that old when it can first be received. */
+const DELAY_MAX_SECONDS = 900;
+
+const REFERENCE = /^(ssm|secretsmanager):[^\s]+$/;
+const arn = (service) => z.string().regex(new RegExp(`^arn:[a-z-]+:${service}:`), `is no ARN of ${service}`);
+/** Texts on the command line: a,b,c. */
+const list = (item) => z.preprocess((value) => (typeof value === 'string' ? value.split(',').filter(Boolean) : value), z.array(item));
+const count = (least, most) => z.coerce.number().int().min(least).max(most);
+
+const PARAMETERS = z.strictObject({
+  clusters: z
+    .string()
+    .regex(/^((ssm|secretsmanager):[^\s]+|[^\s:/]+)$/, 'is neither ssm:/name nor secretsmanager:id nor the name of a file in the package'),
+  clusterNames: list(z.string().regex(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/, 'is no name of a cluster')).refine(
+    (names) => names.length > 0 && names.length <= CLUSTERS_MAX && new Set(names).size === names.length,
+    `needs 1 to ${CLUSTERS_MAX} names, each once; with more, let several stages have a part of the clusters each`,
+  ),
+  credentials: list(z.string().regex(REFERENCE, 'is neither ssm:/name nor secretsmanager:id')),
+  keyArns: list(arn('kms')),
+  roleArns: list(arn('iam')),
+  eksClusterArns: list(arn('eks')),
+  // At least the default of DOGWATCH_RECORD_DEADLINE_SECONDS, at most what settings take.
+  functionTimeoutSeconds: count(20, 895),
+  memoryMegabytes: count(128, 10_240),
+  batchSize: count(1, 10_000),
+  batchWindowSeconds: count(0, 300),
+  liveConcurrency: count(2, 1000),
+  bulkConcurrency: count(2, 1000),
+  // Longer than a message that is received five times lives; shorter than dead letters are kept, with time to see them.
+  queueRetentionSeconds: count(86_400, 864_000),
+  logRetentionDays: z.coerce.number().int(),
+  alarmTopicArns: list(arn('sns')),
+  oldestUnsettledSeconds: count(60, 86_400),
+  metricsNamespace: z.string().regex(/^[^:][\w.\-/#:]{0,254}$/, 'is no namespace of CloudWatch'),
+  subnetIds: list(z.string().startsWith('subnet-')),
+  securityGroupIds: list(z.string().startsWith('sg-')),
+});
+
+/** What no parameter shows alone. */
+const RELATIONS = [
+  ({ batchSize, batchWindowSeconds }) =>
+    batchSize > 10 && batchWindowSeconds === 0 && 'batchSize above 10 needs a batchWindowSeconds of 1 or more: Lambda refuses it else',
+  ({ subnetIds, securityGroupIds }) =>
+    (subnetIds.length === 0) !== (securityGroupIds.length === 0) && 'subnetIds and securityGroupIds go together: name both, or neither',
+  (parameters) =>
+    visibilityOf(parameters) > VISIBILITY_MAX_SECONDS &&
+    `six times functionTimeoutSeconds and batchWindowSeconds are over ${VISIBILITY_MAX_SECONDS}`,
+];
+
+/** Parameters that each stage names itself, with what to write. */
+const REQUIRED = {
+  clusters: 'where the cluster registry is, such as ssm:/dogwatch/STAGE/clusters',
+  clusterNames: 'the clusters in the registry, such as [east, west]',
+};
+
+/**
+ * What a stage is made of: its parameters, with what follows from them.
+ *
+ * @param stage  its name, for messages
+ * @param given  what `params` and the command line say of it
+ * @throws Error of one sentence that names stage and parameter
+ */
+function stageOf(stage, given) {
+  for (const [name, what] of Object.entries(REQUIRED)) {
+    if (given[name] != null && given[name] !== '') continue;
+    fail(`stage ${stage} has no parameter ${name}: name under params.${stage} in serverless.yml ${what.replace('STAGE', stage)}`);
+  }
+  const { data, error } = PARAMETERS.safeParse(given);
+  const [issue] = error?.issues ?? [];
+  if (issue?.code === 'unrecognized_keys') {
+    fail(`stage ${stage} has an unknown parameter ${issue.keys[0]}; there are: ${Object.keys(PARAMETERS.shape).join(', ')}`);
+  }
+  if (issue !== undefined) fail(`parameter ${issue.path.join('.')} of stage ${stage}: ${issue.message}; see params in serverless.yml`);
+  const problem = RELATIONS.map((relation) => relation(data)).find(Boolean);
+  if (problem) fail(`stage ${stage}: ${problem}`);
+  const visibilitySeconds = visibilityOf(data);
+  return {
+    ...data,
+    visibilitySeconds,
+    // Above the longest delay, and one failed try after it.
+    quietAgeSeconds: DELAY_MAX_SECONDS + 2 * visibilitySeconds,
+    deadLetterAgeSeconds: DEAD_LETTER_RETENTION_SECONDS - data.queueRetentionSeconds - DEAD_LETTER_WARNING_SECONDS,
+  };
+}
+
+function visibilityOf({ functionTimeoutSeconds, batchWindowSeconds }) {
+  return 6 * functionTimeoutSeconds + batchWindowSeconds;
+}
+
+/** Statements of reading what is named: the registry, credentials, and how to be somebody else. None for what is not. */
+function credentialStatements({ clusters, credentials, keyArns, roleArns, eksClusterArns }) {
+  const references = [...new Set([clusters, ...credentials])].filter((text) => REFERENCE.test(text));
+  const named = (store) => references.filter((text) => text.startsWith(`${store}:`)).map((text) => text.slice(store.length + 1));
+  return [
+    statement('ReadParameters', 'ssm:GetParameter', named('ssm').map(parameterArn)),
+    statement('ReadSecrets', 'secretsmanager:GetSecretValue', named('secretsmanager').map(secretArn)),
+    statement('Decrypt', 'kms:Decrypt', keyArns),
+    statement('AssumeRoles', 'sts:AssumeRole', roleArns),
+    statement('DescribeClusters', 'eks:DescribeCluster', eksClusterArns),
+  ].filter(({ Resource }) => Resource.length > 0);
+}
+
+function statement(Sid, action, Resource) {
+  return { Sid, Effect: 'Allow', Action: [action], Resource };
+}
+
+function parameterArn(name) {
+  return name.startsWith('arn:') ? name : sub(`ssm:\${AWS::Region}:\${AWS::AccountId}:parameter/${name.replace(/^\//, '')}`);
+}
+
+/** Six random characters follow a secret's name in its ARN; a reference may go on with the key inside the secret. */
+function secretArn(reference) {
+  const [id] = reference.split('#');
+  return id.startsWith('arn:') ? id : sub(`secretsmanager:\${AWS::Region}:\${AWS::AccountId}:secret:${id}-??????`);
+}
+
+function sub(rest) {
+  return { 'Fn::Sub': `arn:\${AWS::Partition}:${rest}` };
+}
+
+/** One set of alarms for each cluster. Names of resources are letters and digits: a hyphen becomes `Dash`, which no label has. */
+function alarmsOf(clusterNames, templates) {
+  return Object.assign(
+    {},
+    ...clusterNames.map((name) => {
+      const suffix = (name[0].toUpperCase() + name.slice(1)).replaceAll('-', 'Dash');
+      const named = JSON.parse(JSON.stringify(templates).replaceAll('CLUSTER', name));
+      return Object.fromEntries(Object.entries(named).map(([id, resource]) => [`${id}${suffix}`, resource]));
+    }),
+  );
+}
+
+/** The framework shows the stack of what is thrown here, and one sentence is what its reader needs. */
+function fail(sentence) {
+  const error = new Error(sentence);
+  error.stack = sentence;
+  throw error;
+}
+
+async function readStage({ resolveVariable, resolveConfigurationProperty, options = {} }) {
+  const stage = await resolveVariable('sls:stage');
+  const { default: common = {}, [stage]: own = {} } = (await resolveConfigurationProperty(['params'])) ?? {};
+  const fromCommandLine = [options.param ?? []].flat().map((text) => text.split(/=(.*)/s).slice(0, 2));
+  return stageOf(stage, { ...common, ...own, ...Object.fromEntries(fromCommandLine) });
+}
+
+/** Asked of the configuration, so that what is wrong with a stage is told once and not by every export. */
+function stageIn({ resolveConfigurationProperty }) {
+  return resolveConfigurationProperty(['custom', 'stage']);
+}
+
+async function statementsOf(framework, who) {
+  const own = await framework.resolveVariable(`file(infra/permissions.yml):${who}`);
+  return [...own, ...credentialStatements(await stageIn(framework))];
+}
+
+module.exports = {
+  stage: readStage,
+  functionStatements: (framework) => statementsOf(framework, 'function'),
+  watcherStatements: (framework) => statementsOf(framework, 'watcher'),
+  /** What a function in subnets needs of EC2. */
+  async managedPolicies(framework) {
+    const { subnetIds } = await stageIn(framework);
+    return subnetIds.length === 0 ? [] : [sub('iam::aws:policy/service-role/AWSLambdaVPCAccessExecutionRole')];
+  },
+  /** No subnets: outside of any VPC, also one that it was in before. */
+  async vpc(framework) {
+    const { subnetIds, securityGroupIds } = await stageIn(framework);
+    return { SubnetIds: subnetIds, SecurityGroupIds: securityGroupIds };
+  },
+  async clusterAlarms(framework) {
+    const { clusterNames } = await stageIn(framework);
+    return alarmsOf(clusterNames, await framework.resolveVariable('file(infra/alarms.yml):cluster'));
+  },
+};

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { createRequire } from 'node:module';
+import { describe, it } from 'node:test';
+
+type Framework = {
+  resolveVariable(text: string): Promise<unknown>;
+  resolveConfigurationProperty(path: string[]): Promise<unknown>;
+  options: { param?: string[] };
+};
+
+const parameters = createRequire(import.meta.url)('../../infra/parameters.cjs') as {
+  stage(framework: Framework): Promise<Record<string, unknown>>;
+};
+
+/** What `default` of serverless.yml may say. */
+const COMMON = {
+  credentials: [],
+  keyArns: [],
+  roleArns: [],
+  eksClusterArns: [],
+  functionTimeoutSeconds: 30,
+  memoryMegabytes: 512,
+  batchSize: 10,
+  batchWindowSeconds: 0,
+  liveConcurrency: 10,
+  bulkConcurrency: 5,
+  queueRetentionSeconds: 345_600,
+  logRetentionDays: 30,
+  alarmTopicArns: [],
+  oldestUnsettledSeconds: 3600,
+  metricsNamespace: 'Dogwatch',
+  subnetIds: [],
+  securityGroupIds: [],
+};
+const OWN = { clusters: 'ssm:/dogwatch/prod/clusters', clusterNames: ['east'] };
+
+/** The stage `prod` as serverless.yml and the command line have it. */
+function stage(own: Record<string, unknown> | undefined, param: string[] = []): Promise<Record<string, unknown>> {
+  return parameters.stage({
+    resolveVariable: async () => 'prod',
+    resolveConfigurationProperty: async () => ({ default: COMMON, ...(own === undefined ? {} : { prod: own }) }),
+    options: { param },
+  });
+}
+
+describe('parameters of a stage', () => {
+  it('are those of default with its own before them, and those of the command line before these', async () => {
+    const { liveConcurrency, bulkConcurrency, batchSize } = await stage({ ...OWN, liveConcurrency: 20, bulkConcurrency: 7 }, [
+      'bulkConcurrency=9',
+    ]);
+    assert.deepEqual({ liveConcurrency, bulkConcurrency, batchSize }, { liveConcurrency: 20, bulkConcurrency: 9, batchSize: 10 });
+  });
+
+  it('are lists where the command line has commas', async () => {
+    const { clusterNames, roleArns } = await stage(OWN, ['clusterNames=east,west', 'roleArns=arn:aws:iam::1:role/a=b']);
+    assert.deepEqual([clusterNames, roleArns], [['east', 'west'], ['arn:aws:iam::1:role/a=b']]);
+  });
+
+  it('decide the visibility, and the ages that are alarms', async () => {
+    const found = await stage({ ...OWN, functionTimeoutSeconds: 60, batchWindowSeconds: 5, queueRetentionSeconds: 86_400 });
+    assert.equal(found['visibilitySeconds'], 6 * 60 + 5);
+    assert.equal(found['quietAgeSeconds'], 900 + 2 * 365);
+    assert.equal(found['deadLetterAgeSeconds'], (14 - 1 - 3) * 86_400);
+  });
+
+  const wrong: readonly [name: string, own: Record<string, unknown> | undefined, says: RegExp][] = [
+    [
+      'no stage',
+      undefined,
+      /^stage prod has no parameter clusters: name under params\.prod in serverless\.yml .*ssm:\/dogwatch\/prod\/clusters$/,
+    ],
+    ['no registry', { clusterNames: ['east'] }, /^stage prod has no parameter clusters: /],
+    ['no clusters', { clusters: OWN.clusters }, /^stage prod has no parameter clusterNames: /],
+    ['an unknown name', { ...OWN, liveConcurency: 3 }, /^stage prod has an unknown parameter liveConcurency; there are: clusters, /],
+    ['a registry by another scheme', { ...OWN, clusters: 's3:bucket/x' }, /^parameter clusters of stage prod: is neither ssm:/],
+    ['a registry outside of the package', { ...OWN, clusters: '/etc/clusters.yml' }, /^parameter clusters of stage prod/],
+    ['no cluster in the list', { ...OWN, clusterNames: [] }, /^parameter clusterNames of stage prod: needs 1 to 100 names/],
+    ['a cluster twice', { ...OWN, clusterNames: ['a', 'a'] }, /^parameter clusterNames of stage prod: needs/],
+    ['more alarms than a stack holds', { ...OWN, clusterNames: Array.from({ length: 101 }, (_, i) => `c${i}`) }, /^parameter clusterNames/],
+    [
+      'a name that no registry has',
+      { ...OWN, clusterNames: ['East'] },
+      /^parameter clusterNames\.0 of stage prod: is no name of a cluster/,
+    ],
+    ['a concurrency of 1', { ...OWN, bulkConcurrency: 1 }, /^parameter bulkConcurrency of stage prod: /],
+    ['a time-out below the deadline of a run', { ...OWN, functionTimeoutSeconds: 19 }, /^parameter functionTimeoutSeconds/],
+    ['a batch without its window', { ...OWN, batchSize: 11 }, /^stage prod: batchSize above 10 needs a batchWindowSeconds/],
+    ['subnets alone', { ...OWN, subnetIds: ['subnet-1'] }, /^stage prod: subnetIds and securityGroupIds go together/],
+    ['a retention that leaves no time to read letters', { ...OWN, queueRetentionSeconds: 1_209_600 }, /^parameter queueRetentionSeconds/],
+    [
+      'an ARN of something else',
+      { ...OWN, roleArns: ['arn:aws:sns:eu-west-1:1:ops'] },
+      /^parameter roleArns\.0 of stage prod: is no ARN of iam/,
+    ],
+    ['no number', { ...OWN, batchSize: 'ten' }, /^parameter batchSize of stage prod: /],
+  ];
+  for (const [name, own, says] of wrong) {
+    it(`are refused in one sentence: ${name}`, () =>
+      assert.rejects(stage(own), (error: Error) => {
+        assert.match(error.message, says);
+        assert.equal(error.stack, error.message, 'the framework shows the stack');
+        return true;
+      }));
+  }
+});
