@@ -68,7 +68,7 @@ export async function dev(env: Environment, options: DevOptions): Promise<ExitCo
     return end.code;
   } finally {
     view.stop(); // before a failure or the summary is told: the picture has the screen to itself
-    for (const line of summary) console.log(line);
+    if (summary.length > 0) console.log(['', ...summary].join('\n'));
     dispose();
     setTimeout(() => process.exit(), LEAVE_MS).unref();
   }

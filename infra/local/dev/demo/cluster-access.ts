@@ -6,6 +6,7 @@ import { openCredentials } from '../../../../functions/adapters/kubernetes/crede
 import { isAbsent, parseStatus } from '../../../../functions/adapters/kubernetes/errors.ts';
 import { APPLY_PATCH, JSON_TYPE, MERGE_PATCH, objectPath } from '../../../../functions/adapters/kubernetes/paths.ts';
 import { createTransport, type TransportRequest } from '../../../../functions/adapters/kubernetes/transport.ts';
+import { DogwatchError } from '../../../../functions/core/errors.ts';
 import type { KubernetesObject } from '../../../../functions/core/reconciler.ts';
 import { type ApiServer, startApiServer } from '../../api-server/api-server.ts';
 import { createApplier } from '../apply-object.ts';
@@ -24,7 +25,10 @@ function openAccess(cluster: string, kubeconfigPath: string, signal: AbortSignal
   const applier = createApplier(kubeconfigPath);
 
   async function send(object: StageObject, request: Omit<TransportRequest, 'accept' | 'signal'>): Promise<string | undefined> {
-    const answer = await transport.send({ ...request, accept: JSON_TYPE, signal });
+    const answer = await transport.send({ ...request, accept: JSON_TYPE, signal }).catch((error: unknown) => {
+      if (!(error instanceof DogwatchError)) throw error;
+      throw new StepFailure(`${nameIn(cluster, object)}: ${request.method} failed: ${error.message}`, { cause: error });
+    });
     if (answer.status < 300) return answer.text;
     if (isAbsent(answer)) return undefined;
     const message = parseStatus(answer.text)?.message ?? `the cluster answers ${answer.status}`;

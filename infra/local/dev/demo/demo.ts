@@ -68,7 +68,7 @@ export function createDemo(env: Environment, { emit, isCalm, once }: DemoOptions
   return {
     env: demoEnv,
     emit(event) {
-      ledger.see(event);
+      if (!isOver) ledger.see(event);
       if (once && event.kind === 'build' && event.state === 'failed') failBuild(undefined);
       if (!isCalm || isOver || !isNoise(event)) emit(event);
     },

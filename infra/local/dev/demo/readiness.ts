@@ -1,5 +1,5 @@
 /** Whether an object is as its spec wants it, by its own status. */
-import { type Condition, conditionsIn, READY } from '../../../../functions/core/conditions.ts';
+import { type Condition, conditionsIn, READY, STALLED } from '../../../../functions/core/conditions.ts';
 import { isJsonObject } from '../../../../functions/core/plain-json.ts';
 import type { KubernetesObject } from '../../../../functions/core/reconciler.ts';
 import type { OutcomeLine } from '../dev-state.ts';
@@ -13,6 +13,12 @@ export function conditionOf(object: KubernetesObject, type: string): Partial<Con
 /** Its newest generation is in force. */
 export function isReady(object: KubernetesObject): boolean {
   return conditionOf(object, READY)?.status === 'True' && statusOf(object)['observedGeneration'] === object.metadata.generation;
+}
+
+/** Nothing will be done for its newest generation by itself. */
+export function isStalled(object: KubernetesObject): boolean {
+  const stalled = conditionOf(object, STALLED);
+  return stalled?.status === 'True' && stalled.observedGeneration === object.metadata.generation;
 }
 
 /** What is there instead, in one line, with what its last run came to. */

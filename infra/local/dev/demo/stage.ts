@@ -3,13 +3,14 @@ import { dirname, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GetQueueUrlCommand, QueueDoesNotExist } from '@aws-sdk/client-sqs';
 import { clusterName, formatResourceKey } from '../../../../events/resource.ts';
+import type { KubernetesObject } from '../../../../functions/core/reconciler.ts';
 import { plainEnv } from '../../managed-process.ts';
 import { createReceiver } from '../../receive.ts';
 import { runCommand } from '../../run-command.ts';
 import type { DevPipeline } from '../session.ts';
 import { nameIn, openStageCluster } from './cluster-access.ts';
 import { type Ledger, type LedgerMark, START } from './ledger.ts';
-import { isReady, readyText } from './readiness.ts';
+import { isReady, isStalled, readyText } from './readiness.ts';
 import { type Letter, type Stage, type StageCluster, StepFailure } from './story-step.ts';
 
 /** A wait that takes longer has failed. Alone, each takes a few seconds at most; machines that are busy get more. */
@@ -58,15 +59,16 @@ export function openStage({ pipeline, ledger, signal, tell }: StageOptions): Ope
     }
   };
 
-  const metrics = async (): Promise<string> => {
-    const answer = await fetch(`${watcherAddress}/metrics`, { signal });
-    return answer.text();
+  /** Undefined where the watcher does not answer: it is begun anew when its code changes. */
+  const metrics = async (): Promise<string | undefined> => {
+    const answer = await fetch(`${watcherAddress}/metrics`, { signal }).catch(() => undefined);
+    return answer?.text();
   };
 
   let keptBack = 0;
   /** Messages that wait in the watcher or in a work queue, or are in a run; at the moment of the look. */
   const waitingCount = async (): Promise<number> => {
-    const [text, { lanes }] = await Promise.all([metrics(), queues.levels()]);
+    const [text = '', { lanes }] = await Promise.all([metrics(), queues.levels()]);
     const sum = (field: 'ready' | 'inFlight' | 'delayed'): number => lanes.reduce((total, lane) => total + lane[field], 0);
     return sum('ready') + sum('inFlight') + Math.max(0, sum('delayed') - keptBack) + sumOf(text, 'dogwatch_outbox_depth', '');
   };
@@ -93,14 +95,17 @@ export function openStage({ pipeline, ledger, signal, tell }: StageOptions): Ope
     beginStep() {
       mark = mark === undefined ? START : ledger.mark();
     },
-    ready(cluster, object) {
+    ready(cluster, object, { isUnderWay = false } = {}) {
+      const name = nameIn(cluster.name, object);
+      const stateOf = (found: KubernetesObject | undefined): string => readyText(found, lines(cluster, object).at(-1));
       return until(
-        `${nameIn(cluster.name, object)} to be Ready`,
+        `${name} to be Ready`,
         async () => {
           const found = await cluster.get(object);
+          if (!isUnderWay && found !== undefined && isStalled(found)) throw new StepFailure(`${name} is Stalled; ${stateOf(found)}`);
           return found !== undefined && isReady(found) ? found : undefined;
         },
-        async () => readyText(await cluster.get(object), lines(cluster, object).at(-1)),
+        async () => stateOf(await cluster.get(object)),
       );
     },
     async quiet() {
@@ -123,7 +128,8 @@ export function openStage({ pipeline, ledger, signal, tell }: StageOptions): Ope
       keptBack += count;
     },
     async sentByWatcher({ name }) {
-      return sumOf(await metrics(), 'dogwatch_sends_total', `cluster="${name}".*result="sent"`);
+      const text = await until('the watcher to answer', metrics);
+      return sumOf(text, 'dogwatch_sends_total', `cluster="${name}".*result="sent"`);
     },
     async letters() {
       const messages = await receiver.receive({ max: LETTERS_MAX, waitSeconds: 0, visibilitySeconds: 0 }, signal);

@@ -80,8 +80,12 @@ export interface Stage {
     look: () => Found | undefined | Promise<Found | undefined>,
     state?: () => string | Promise<string>,
   ): Promise<Found>;
-  /** The object once its newest generation is in force: Ready is True for it. */
-  ready(cluster: StageCluster, object: StageObject): Promise<KubernetesObject>;
+  /**
+   * The object once its newest generation is in force: Ready is True for it.
+   *
+   * @throws StepFailure also at once, where it is Stalled and nothing is under way to change that
+   */
+  ready(cluster: StageCluster, object: StageObject, options?: { readonly isUnderWay?: boolean }): Promise<KubernetesObject>;
   /** Lines of the function since the step began; with an object those of this one. */
   lines(cluster?: StageCluster, object?: StageObject): readonly OutcomeLine[];
   /** Resolves when nothing waits anywhere: not in the watcher, not in a queue, not in the function. */

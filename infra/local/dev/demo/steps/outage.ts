@@ -20,18 +20,22 @@ export const outage: Step = {
 
     // A run that breaks off waits in the queue, and finds the cluster down when it comes again.
     const mend = east.breakReadsOf(harbor);
-    await east.apply(harbor.manifest(70));
-    await stage.until(`a run of ${nameIn('east', harbor)} to break off`, () => transientRuns() > 0 || undefined);
-    await east.whileDown(async (elsewhere) => {
+    try {
+      await east.apply(harbor.manifest(70));
+      await stage.until(`a run of ${nameIn('east', harbor)} to break off`, () => transientRuns() > 0 || undefined);
+      await east.whileDown(async (elsewhere) => {
+        mend();
+        await elsewhere.apply(orchard.manifest(10));
+        await elsewhere.apply(harbor.manifest(80));
+        await elsewhere.remove(parcels);
+        await west.apply(harbor.manifest(80));
+        await stage.ready(west, harbor);
+        stage.tell('its message waits and is tried again; west goes on, and is Ready with a change of its own');
+        await stage.until(`a run of ${nameIn('east', harbor)} while it is down`, () => transientRuns() > 1 || undefined);
+      });
+    } finally {
       mend();
-      await elsewhere.apply(orchard.manifest(10));
-      await elsewhere.apply(harbor.manifest(80));
-      await elsewhere.remove(parcels);
-      await west.apply(harbor.manifest(80));
-      await stage.ready(west, harbor);
-      stage.tell('its message waits and is tried again; west goes on, and is Ready with a change of its own');
-      await stage.until(`a second run of ${nameIn('east', harbor)} to find no API server`, () => transientRuns() > 1 || undefined);
-    });
+    }
     const arrived = await Promise.all([
       stage.ready(east, orchard),
       stage.ready(east, harbor),
@@ -39,7 +43,7 @@ export const outage: Step = {
     ]);
     if (await stage.hasQueue(queueNameOf(claim))) throw new StepFailure(`the queue of ${nameIn('east', parcels)} is still there`);
     stage.keepBack(LOOKING_AFTER);
-    stage.tell(`${transientRuns()} runs found no API server; what happened meanwhile is found by reading the cluster again`);
+    stage.tell(`${transientRuns()} runs got no answer; what happened meanwhile is found by listing the cluster again`);
     return `${arrived.length} changes meanwhile, 0 lost; west went on`;
   },
 };

@@ -18,7 +18,7 @@ export const repair: Step = {
       async () => (await east.get(quarry.namespace)) === undefined || undefined,
     );
     await stage.reconcile(east, quarry);
-    const repaired = await stage.ready(east, quarry);
+    const repaired = await stage.ready(east, quarry, { isUnderWay: true });
     if (conditionOf(repaired, STALLED) !== undefined) throw new StepFailure(`${nameIn('east', quarry)} is Ready and Stalled at once`);
     const { length } = await stage.letters();
     stage.tell('the letter stays in its queue, as the record of what happened; replaying letters is a later release');

@@ -7,15 +7,15 @@ import { counted } from '../summary.ts';
 const harbor = storyTenant('harbor');
 const WRITERS = 20;
 /** Of each writer at least. */
-const WRITES = 8;
+const WRITES = 5;
 /** And at most, where the machine is too busy to bring the spec into force meanwhile. */
-const WRITES_MAX = 20;
-const PAUSE_MS = 200;
+const WRITES_MAX = 12;
+const PAUSE_MS = 500;
 
 /** Foreign writers on an object whose spec changes meanwhile. */
 export const twentyWriters: Step = {
   name: 'twenty writers',
-  text: `${WRITERS} others write annotations and conditions of harbor in east while its spec changes`,
+  text: 'annotations and conditions of harbor in east, while its spec changes',
   async play(stage) {
     const { east } = stage;
     const sentBefore = await stage.sentByWatcher(east);
