@@ -10,8 +10,9 @@ import { clusterName } from '../events/resource.ts';
 import { crdYaml } from '../functions/cli/crds.ts';
 import { parseDescribed } from '../functions/core/described-resource.ts';
 import { checkPlan } from '../functions/core/plan.ts';
-import type { KubernetesObject, Reconciler } from '../functions/core/reconciler.ts';
+import { clusterRole, type KubernetesObject, type Reconciler } from '../functions/core/reconciler.ts';
 import { parseObject } from '../functions/core/resource-definition.ts';
+import { rightsOf } from '../functions/core/rights.ts';
 import { VARIABLES } from '../functions/core/settings.ts';
 import { reconcilers } from '../functions/reconcilers/index.ts';
 
@@ -54,6 +55,44 @@ describe('README.md', () => {
     const mentioned = [...text('README.md').matchAll(/npm run (?:-s )?([a-z:]+)/g)].map(([, name]) => name ?? '');
     assert.ok(mentioned.length > 3);
     for (const name of mentioned) assert.ok(name in scripts, name);
+  });
+
+  it('says of watcher and function what each may do in a cluster, right by right', () => {
+    const type = (plural: string) => ({ group: 'lab.example', version: 'v1', kind: plural, plural, scope: 'Namespaced' }) as const;
+    const declared = {
+      resource: type('primaries') as unknown as Reconciler['resource'],
+      owns: [type('children')],
+      reads: [type('books')],
+      grants: [clusterRole('edit')],
+      watch: { selects: () => true },
+      finalization: { name: 'lab.example/x', finalize: async () => ({ done: true }) as const },
+    };
+    const classes: [resource: string, cell: string][] = [
+      ['primaries/status', 'their `/status`'],
+      ['children', 'owned kinds'],
+      ['primaries/finalizers', 'the `/finalizers` of kinds that own others'],
+      ['clusterroles', 'the roles in `grants`'],
+      ['events', '`events` of `events.k8s.io`'],
+      ['customresourcedefinitions', 'the `customresourcedefinitions` of its kinds'],
+    ];
+    for (const [unit, own] of [
+      ['reconcile', ['`get` on its kinds and on those in `reads`', '`patch` on kinds with a finalizer']],
+      ['watcher', []],
+    ] as const) {
+      const rights = rightsOf(unit, [declared]);
+      const verbsOn = (resource: string): string[] => rights.filter((one) => one.resource === resource).map(({ verb }) => `\`${verb}\``);
+      const sentence = (verbs: readonly string[]): string => verbs.join(', ').replace(/, ([^,]*)$/, ' and $1');
+      const expected = classes.filter(([resource]) => verbsOn(resource).length > 0);
+      const phrases = [...own, ...expected.map(([resource, cell]) => `${sentence(verbsOn(resource))} on ${cell}`)];
+      const row = text('README.md')
+        .split('\n')
+        .find((line) => line.startsWith(`| ${unit === 'watcher' ? 'watcher' : 'function'} | `));
+      const said = row?.split('|')[3]?.trim().split('; ') ?? [];
+      const inWatcher = unit === 'watcher' ? said.map((phrase) => phrase.replace('its kinds and on owned kinds', 'owned kinds')) : said;
+      assert.deepEqual([...inWatcher].sort(), [...phrases].sort());
+      assert.deepEqual(verbsOn('primaries').sort(), unit === 'watcher' ? ['`list`', '`watch`'] : ['`get`', '`patch`']);
+      assert.deepEqual(verbsOn('books'), unit === 'watcher' ? [] : ['`get`']);
+    }
   });
 
   /** What the nth example exports, and the children of its Plan for an object. */
