@@ -26,7 +26,7 @@ const META = 'meta.k8s.io/v1';
 const notAcceptable = (message: string): ApiFault => new ApiFault(406, message, { reason: 'NotAcceptable' });
 const NONE_FITS = 'only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf';
 
-/** The first form of the Accept header that can be served. @throws ApiFault 406; 501 for protobuf of a built-in kind */
+/** The first form of the Accept header that can be served. @throws ApiFault 406; 501 for protobuf that a cluster would serve */
 export function negotiate(accept: string | undefined, includeObject: string | null, kind?: KindInfo): Negotiated {
   const clauses = clausesOf(accept ?? '*/*');
   for (const { type, parameters } of clauses) {
@@ -35,8 +35,14 @@ export function negotiate(accept: string | undefined, includeObject: string | nu
     const form = formOf(parameters, includeObject);
     if (form !== undefined) return { form, mediaType };
   }
-  if (kind?.isCustom === false && clauses.some(({ type }) => type === 'application/vnd.kubernetes.protobuf')) throw notHere('Protobuf');
+  if (clauses.some((clause) => isServedElsewhere(clause, kind))) throw notHere('Protobuf');
   throw notAcceptable(NONE_FITS);
+}
+
+/** A cluster has protobuf for built-in kinds, and for the metadata of every kind. */
+function isServedElsewhere({ type, parameters }: Clause, kind: KindInfo | undefined): boolean {
+  if (type !== 'application/vnd.kubernetes.protobuf' || kind === undefined) return false;
+  return !kind.isCustom || String(parameters['as']).startsWith('PartialObjectMetadata');
 }
 
 const MEDIA_TYPES: Readonly<Record<string, Negotiated['mediaType']>> = {

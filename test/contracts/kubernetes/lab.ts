@@ -202,6 +202,11 @@ export class Lab {
     return this.wire.watch(`${this.path(plural)}?watch=true${query}`, undefined, { accept });
   }
 
+  async forgetHistory(): Promise<void> {
+    assert.ok(this.#server.forgetHistory !== undefined, 'this server cannot forget');
+    await this.#server.forgetHistory();
+  }
+
   /** Drops its connections; the next request makes new ones. */
   close(): void {
     this.wire.close();

@@ -11,9 +11,11 @@ export interface Replay {
   readonly since?: readonly Step[];
   /** While the watch is open. */
   readonly meanwhile?: readonly Step[];
+  /** Bookmarks come all the time, not once a minute; and after each of them this is done, so that there is something to tell. */
+  readonly bookmarked?: Step;
   /** The page whose token the request goes on with. */
   readonly continues?: string;
-  readonly fault?: 'expire' | 'throttle' | 'initializing' | 'kill' | 'wrong token';
+  readonly fault?: 'expire' | 'throttle' | 'initializing' | 'kill' | 'stop' | 'restore' | 'wrong token' | 'no token';
 }
 
 const GROUP = 'lab.example.com';
@@ -98,6 +100,7 @@ export const REPLAYS: readonly Replay[] = [
     sample: 'finalizer-removed-last',
     given: [widget('a2', undefined, { finalizers: [HOLD] }), drop('a2'), ['MERGE', 'widgets/a2', { spec: { size: 5 } }]],
   },
+  { sample: 'forbidden', given: [widget('i1')], fault: 'no token' },
   { sample: 'get-metadata-only', given: b1 },
   { sample: 'get-not-acceptable', given: [widget('a1')] },
   { sample: 'get-object-missing' },
@@ -133,6 +136,7 @@ export const REPLAYS: readonly Replay[] = [
     sample: 'status-apply-field-manager-conflict',
     given: [...f1, status('f1', 'second', { phase: 'Ready' })],
   },
+  { sample: 'status-apply-forbidden', given: [widget('i1')], fault: 'no token' },
   { sample: 'status-apply-no-field-manager', given: [widget('f1')] },
   { sample: 'status-apply-no-op', given: f1 },
   { sample: 'status-apply-no-subresource' },
@@ -178,10 +182,18 @@ export const REPLAYS: readonly Replay[] = [
     ],
   },
   { sample: 'too-many-requests-fairness', fault: 'throttle' },
+  { sample: 'too-many-requests-max-in-flight', fault: 'throttle' },
   { sample: 'unauthorized', fault: 'wrong token' },
   { sample: 'unsupported-media-type', given: [widget('i1')] },
   { sample: 'update-optimistic-lock-conflict', given: [widget('g1')] },
   { sample: 'watch-cache-not-ready', fault: 'initializing' },
+  {
+    sample: 'watch-after-restore',
+    given: [widget('x'), ...[1, 2, 3].map((size): Step => ['MERGE', 'widgets/x', { spec: { size } }])],
+    meanwhile: [widget('y')],
+    fault: 'restore',
+  },
+  { sample: 'watch-bookmarks', meanwhile: [widget('x')], bookmarked: drop('x') },
   {
     sample: 'watch-crd-deleted',
     given: [
@@ -198,6 +210,7 @@ export const REPLAYS: readonly Replay[] = [
     since: [drop('a2'), ['MERGE', 'widgets/a2', { spec: { size: 5 } }], finalizers('a2', null)],
   },
   { sample: 'watch-expired' },
+  { sample: 'watch-future', meanwhile: [widget('x')] },
   { sample: 'watch-list-invalid' },
   {
     sample: 'watch-list-metadata-only',
@@ -230,5 +243,11 @@ export const REPLAYS: readonly Replay[] = [
     ],
   },
   { sample: 'watch-server-killed', given: [widget('x')], since: [['MERGE', 'widgets/x', { spec: { size: 7 } }]], fault: 'kill' },
+  {
+    sample: 'watch-server-shutdown',
+    meanwhile: [['POST', 'quiets', object('Quiet', 'x')]],
+    bookmarked: ['DELETE', 'quiets/x'],
+    fault: 'stop',
+  },
   { sample: 'watch-timeout-seconds', given: [widget('x')] },
 ];

@@ -4,6 +4,7 @@ import type { ContractCase } from './case.ts';
 import { discoveryCases } from './discovery-cases.ts';
 import { formCases } from './form-cases.ts';
 import { generationCases } from './generation-cases.ts';
+import { historyCases } from './history-cases.ts';
 import { Lab } from './lab.ts';
 import { ownershipCases } from './ownership-cases.ts';
 import { readingCases } from './reading-cases.ts';
@@ -14,7 +15,7 @@ import { watchCases } from './watch-cases.ts';
 import type { WireServer } from './wire.ts';
 import { writeCases } from './write-cases.ts';
 
-const SECTIONS: readonly (readonly [title: string, cases: readonly ContractCase[]])[] = [
+export const SECTIONS: readonly (readonly [title: string, cases: readonly ContractCase[]])[] = [
   ['discovery and definitions', discoveryCases],
   ['generation and resourceVersion', generationCases],
   ['forms of an answer', formCases],
@@ -25,6 +26,7 @@ const SECTIONS: readonly (readonly [title: string, cases: readonly ContractCase[
   ['other writes', writeCases],
   ['refusals', refusalCases],
   ['finalizers, owners and namespaces', ownershipCases],
+  ['history that is gone', historyCases],
 ];
 
 export interface ContractServer extends WireServer {
@@ -32,7 +34,7 @@ export interface ContractServer extends WireServer {
 }
 
 export function describeApiServer(name: string, start: () => Promise<ContractServer>): void {
-  describe(`${name} as a Kubernetes API server`, { timeout: 300_000 }, () => {
+  describe(`${name} as a Kubernetes API server`, { timeout: 600_000 }, () => {
     let server: ContractServer | undefined;
     let lab: Lab;
     before(async () => {

@@ -8,6 +8,8 @@ export interface WireServer {
   readonly token: string;
   /** PEM; undefined for plain HTTP. */
   readonly ca: string | undefined;
+  /** Lists of earlier versions are not there any more, at once or soon. */
+  readonly forgetHistory?: () => Promise<void>;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: bodies are looked into by assertions only, which fail on what is not there

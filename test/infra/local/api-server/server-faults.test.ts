@@ -173,6 +173,8 @@ describe('the embedded API server under faults', () => {
     it('protobuf', async () => {
       const protobuf = 'application/vnd.kubernetes.protobuf';
       await refused(lab.send('GET', lab.path('configmaps'), { accept: protobuf }), /^Protobuf/);
+      const metadata = `${protobuf};as=PartialObjectMetadataList;g=meta.k8s.io;v=v1`;
+      await refused(lab.send('GET', lab.path('widgets'), { accept: metadata }), /^Protobuf/);
       await refused(lab.send('POST', lab.path('configmaps'), { body: 'k8s', type: protobuf }), /^A protobuf body/);
     });
 
