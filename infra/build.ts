@@ -3,8 +3,9 @@
  *
  * CommonJS files, because Node loads those faster, and the function's zip, byte-identical for identical input. Each comes with
  * a source map, which stays out of the zip: reading it would more than double what a cold start spends on loading (40 ms without,
- * 104 ms with it). The SQS client is a file beside the others (dist/sqs.cjs), loaded when first needed, and so is every package that a
- * reconciler loads by import(). The command writes `dogwatch/testing` too (build-testing.ts), which is not deployed.
+ * 104 ms with it). Files beside the others, loaded when first needed, are the SQS client (dist/sqs.cjs), what reaches clusters by way of
+ * AWS (dist/aws.cjs), the runner of credential plugins (dist/exec-plugin.cjs, for the watcher only), and every package that a reconciler
+ * loads by import(). The command writes `dogwatch/testing` too (build-testing.ts), which is not deployed.
  */
 import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -39,7 +40,14 @@ const UNWANTED = [
 ] as const;
 
 const ROOT = resolve(import.meta.dirname, '..');
-const SQS = join(ROOT, 'functions/adapters/sqs.ts');
+/** Modules of ours that are files of their own, by their names in the output folder. */
+const LOADED_WHEN_NEEDED = {
+  'sqs.cjs': join(ROOT, 'functions/adapters/sqs.ts'),
+  'aws.cjs': join(ROOT, 'functions/adapters/aws.ts'),
+  'exec-plugin.cjs': join(ROOT, 'functions/adapters/kubernetes/exec-plugin.ts'),
+} as const;
+/** No function runs plugins. */
+const NOT_ZIPPED = ['exec-plugin.cjs'];
 const RECONCILERS = join(ROOT, 'functions/reconcilers/index.ts');
 
 /** What is loaded when a process starts, and where each begins; the first one is the function. */
@@ -76,7 +84,7 @@ export async function build(options: BuildOptions = {}): Promise<BuildResult> {
     leaveOutJsonSchemas,
     leaveOutUnusedYaml,
     keepOutGeneratedClient,
-    loadFromFileBeside(SQS, 'sqs.cjs'),
+    ...Object.entries(LOADED_WHEN_NEEDED).map(([name, file]) => loadFromFileBeside(file, name)),
     loadPackagesFromBeside(packages),
     ...reconcilersPlugin(options),
   ];
@@ -89,14 +97,15 @@ export async function build(options: BuildOptions = {}): Promise<BuildResult> {
   await Promise.all(Object.entries(LOADED_AT_START).map(([name, entry]) => add(name, entry, plugins)));
   // Only now it is known what reconcilers load.
   const later = [...packages.values()].sort((a, b) => (a.outFile < b.outFile ? -1 : 1));
-  await add('sqs.cjs', SQS, [...plugins, sharePackagesBeside(packages)]);
+  for (const [name, file] of Object.entries(LOADED_WHEN_NEEDED)) await add(name, file, [...plugins, sharePackagesBeside(packages)]);
   for (const { outFile, entry } of later) await add(outFile, entry, plugins);
-  const zipped = ['reconcile.cjs', 'sqs.cjs', ...later.map(({ outFile }) => outFile)];
+  const whenNeeded = Object.keys(LOADED_WHEN_NEEDED).filter((name) => !NOT_ZIPPED.includes(name));
+  const zipped = ['reconcile.cjs', ...whenNeeded, ...later.map(({ outFile }) => outFile)];
   files.set('reconcile.zip', zipSync(Object.fromEntries(zipped.map((name) => [name, files.get(name) ?? new Uint8Array()])), ZIP_OPTIONS));
 
   mkdirSync(out, { recursive: true });
   for (const [name, bytes] of files) replaceFile(join(out, name), bytes);
-  const sizes = [...zipped, 'watcher.cjs', 'reconcile.zip'].map((name) => ({ name, bytes: files.get(name)?.length ?? 0 }));
+  const sizes = [...zipped, 'watcher.cjs', ...NOT_ZIPPED, 'reconcile.zip'].map((name) => ({ name, bytes: files.get(name)?.length ?? 0 }));
   if (options.quiet !== true) printTable(sizes, files);
   return { files: sizes };
 }

@@ -39,7 +39,7 @@ export async function crds(env: NodeJS.ProcessEnv, options: CrdsOptions): Promis
   }
   if (options.cluster === undefined) throw new ConfigError('usage', '--apply needs --cluster NAME, the cluster to apply to');
   if (options.out !== undefined) throw new ConfigError('usage', '--apply and --out exclude each other; leave one out');
-  await withCluster(findCluster(env, options.cluster), async (client) => {
+  await withCluster(await findCluster(env, options.cluster), async (client) => {
     for (const resource of resources) await applyCrd(client, resource);
   });
   return 0;

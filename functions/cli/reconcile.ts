@@ -41,7 +41,7 @@ export async function reconcile(env: Environment, words: string | undefined, opt
   if (options.namespace !== undefined && !isDnsLabel(options.namespace))
     throw new ConfigError('usage', `${JSON.stringify(options.namespace)} is no name of a namespace`);
   const queueUrl = readSetting(env, 'bulkQueueUrl');
-  const entry = findCluster(env, options.cluster);
+  const entry = await findCluster(env, options.cluster);
   const { createQueue } = await import('../adapters/sqs.ts');
   const queue = await createQueue();
   return withCluster(entry, async (client) => {
@@ -49,7 +49,7 @@ export async function reconcile(env: Environment, words: string | undefined, opt
     const out = { print: (line: string) => console.log(line), say: (line: string) => console.error(line) };
     const manual: Manual = { client, reconciler, queue, queueUrl, clock: systemClock, json, ...out };
     if (name === undefined) return untilStopped((signal) => reconcileAll(manual, { namespace, rate, signal }));
-    const place = resource.scope === 'Cluster' ? { name } : { namespace: namespace ?? defaultNamespace(entry), name };
+    const place = resource.scope === 'Cluster' ? { name } : { namespace: namespace ?? (await defaultNamespace(entry)), name };
     return reconcileOne(manual, place);
   });
 }

@@ -1,7 +1,8 @@
 /** The cluster that a command is about, from the registry. */
 import { type ClusterEntry, connectCluster, readClusters } from '../adapters/clusters.ts';
-import { readContext } from '../adapters/kubernetes/kube-config-file.ts';
+import { parseContext, readContext } from '../adapters/kubernetes/kube-config-file.ts';
 import type { KubernetesClient } from '../adapters/kubernetes/port.ts';
+import { readRemoteText } from '../adapters/remote-text.ts';
 import { type Environment, readSetting } from '../core/config.ts';
 import { ConfigError, DogwatchError } from '../core/errors.ts';
 
@@ -10,9 +11,9 @@ import { ConfigError, DogwatchError } from '../core/errors.ts';
  *
  * @throws ConfigError `missing-variable`, `unknown-cluster`, `usage` where a name is needed, and what is wrong with the registry
  */
-export function findCluster(env: Environment, name: string | undefined): ClusterEntry {
+export async function findCluster(env: Environment, name: string | undefined): Promise<ClusterEntry> {
   const registry = readSetting(env, 'clusters');
-  const entries = readClusters(registry);
+  const entries = await readClusters(registry);
   const known = entries.map((entry) => entry.name).join(', ');
   if (name === undefined) {
     const [only, ...others] = entries;
@@ -39,6 +40,9 @@ export async function withCluster<Result>(entry: ClusterEntry, work: (client: Ku
 }
 
 /** The namespace that kubectl would take there: that of the kubeconfig's context, else `default`. */
-export function defaultNamespace({ access }: ClusterEntry): string {
-  return (access.kind === 'file' ? readContext(access.path, access.context).namespace : undefined) ?? 'default';
+export async function defaultNamespace({ access }: ClusterEntry): Promise<string> {
+  let context: { readonly namespace: string | undefined } | undefined;
+  if (access.kind === 'file') context = readContext(access.path, access.context);
+  if (access.kind === 'remote') context = parseContext(await readRemoteText(access.reference), access.reference, access.context);
+  return context?.namespace ?? 'default';
 }

@@ -29,7 +29,7 @@ export async function run(env: NodeJS.ProcessEnv, options: RunOptions): Promise<
   const { functionEnvironment, runFunction } = await import('../../infra/local/run-function.ts');
   // The function's, not ours: what it would refuse has to be found before it costs messages their receives.
   const environment = functionEnvironment(config, env);
-  for (const entry of readClusters(config.clusters)) connectCluster(entry, { environment }).close();
+  for (const entry of await readClusters(config.clusters)) connectCluster(entry, { environment }).close();
   await runFunction(config, env, {
     ...{ ...rest, timeoutSeconds: timeout, batchWindowSeconds: batchWindow },
     maximumConcurrency: { live: concurrency, bulk: bulkConcurrency },

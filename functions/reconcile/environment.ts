@@ -1,8 +1,5 @@
 /** What an execution environment of the function is made of: configuration, connections and reconcilers, made once. */
-import type { ClusterName } from '../../events/resource.ts';
 import { systemClock } from '../adapters/clock.ts';
-import { connectCluster, readClusters } from '../adapters/clusters.ts';
-import type { KubernetesClient } from '../adapters/kubernetes/port.ts';
 import { createMetrics } from '../adapters/metrics.ts';
 import type { Queue } from '../adapters/queue-port.ts';
 import { createLog, type Log } from '../adapters/telemetry.ts';
@@ -11,29 +8,31 @@ import { ConfigError } from '../core/errors.ts';
 import { checkReconcilers, type Reconciler } from '../core/reconciler.ts';
 import type { BatchDependencies } from './batch.ts';
 import { createCircuits } from './circuits.ts';
+import { openClusterClients } from './cluster-clients.ts';
 import { rememberSuccess } from './remember.ts';
 
+/** Gives the dependencies of one invocation, when it begins. */
+export type ExecutionEnvironment = () => Promise<BatchDependencies>;
+
 /**
- * The dependencies of every invocation, from environment variables and the files they name. Sends nothing: a cluster that
- * does not answer is a matter of its own records, but a kubeconfig that cannot be read is a fault of this deployment. Each
- * invocation that fails for it costs its messages a receive: after maxReceiveCount of them SQS moves the messages to the
- * dead-letter queue, without a diagnosis.
+ * The dependencies of every invocation, from environment variables and what they name. Asks no cluster anything: one that does
+ * not answer, or whose kubeconfig cannot be read, is a matter of its own records. A registry that cannot be used is a fault of
+ * this deployment. Each invocation that fails for it costs its messages a receive: after maxReceiveCount of them SQS moves the
+ * messages to the dead-letter queue, without a diagnosis.
  *
- * @throws ConfigError naming the variable, the file and key, or the kind with two reconcilers; it is logged as one line too
+ * @throws ConfigError naming the variable, the registry and key, or the kind with two reconcilers; it is logged as one line too
  */
-export function startEnvironment(
+export async function startEnvironment(
   env: Environment,
   reconcilers: readonly Reconciler[],
   log: Log = createLog('reconcile'),
-): BatchDependencies {
+): Promise<ExecutionEnvironment> {
   try {
     const config = readConfig(env, 'reconcile');
-    const clusters = new Map<ClusterName, KubernetesClient>(
-      readClusters(config.clusters).map((entry) => [entry.name, connectCluster(entry)]),
-    );
-    return {
-      clusters,
-      reconcilers: checkReconcilers(reconcilers),
+    const checked = checkReconcilers(reconcilers);
+    const clients = await openClusterClients({ registry: config.clusters, clock: systemClock, log });
+    const lasting: Omit<BatchDependencies, 'clusters'> = {
+      reconcilers: checked,
       clock: systemClock,
       log,
       circuits: createCircuits(circuitLimitsOf(config), systemClock, log),
@@ -45,6 +44,7 @@ export function startEnvironment(
       recordDeadlineSeconds: config.recordDeadlineSeconds,
       functionTimeoutSeconds: config.functionTimeoutSeconds,
     };
+    return async () => ({ ...lasting, clusters: await clients() });
   } catch (error) {
     if (error instanceof ConfigError)
       log.error('configuration fault: nothing is reconciled, and each failed invocation costs its messages a receive', {

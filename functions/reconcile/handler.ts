@@ -10,9 +10,10 @@ import { processBatch } from './batch.ts';
 import { startEnvironment } from './environment.ts';
 import { rememberSuccess } from './remember.ts';
 
-const environment = rememberSuccess(() => startEnvironment(process.env, reconcilers));
+const started = rememberSuccess(() => startEnvironment(process.env, reconcilers));
 
 /** Answers a batch of SQS records with the partial batch response. */
-export const handler = middy<SQSEvent, SQSBatchResponse>().handler(async (event, context) =>
-  processBatch(event, { remainingMs: () => context.getRemainingTimeInMillis() }, await environment()),
-);
+export const handler = middy<SQSEvent, SQSBatchResponse>().handler(async (event, context) => {
+  const environment = await started();
+  return processBatch(event, { remainingMs: () => context.getRemainingTimeInMillis() }, await environment());
+});

@@ -18,8 +18,8 @@ export interface RegisteredCluster {
 }
 
 export interface RegistryWatchOptions {
-  /** Throws a ConfigError where the registry cannot be used. */
-  readonly read: () => readonly RegisteredCluster[];
+  /** Rejects with a ConfigError where the registry cannot be used. How often what lies elsewhere is really fetched is its own matter. */
+  readonly read: () => Promise<readonly RegisteredCluster[]>;
   /** Called after every reading that can be used, also where nothing changed: what failed the last time may work now. */
   readonly apply: (clusters: readonly RegisteredCluster[]) => void;
   readonly clock: Clock;
@@ -45,7 +45,8 @@ export async function watchRegistry({ read, apply, clock, log }: RegistryWatchOp
   for (let waitMs = READ_MS; ; ) {
     await clock.sleep(waitMs, signal);
     if (signal.aborted) return;
-    const { key, clusters, error } = readOnce(read);
+    const { key, clusters, error } = await readOnce(read);
+    if (signal.aborted) return;
     const isConfirmed = key === last;
     last = key;
     waitMs = isConfirmed ? READ_MS : CONFIRM_MS;
@@ -61,9 +62,9 @@ export async function watchRegistry({ read, apply, clock, log }: RegistryWatchOp
   }
 }
 
-function readOnce(read: () => readonly RegisteredCluster[]): Reading {
+async function readOnce(read: RegistryWatchOptions['read']): Promise<Reading> {
   try {
-    const clusters = read();
+    const clusters = await read();
     return { key: JSON.stringify(clusters), clusters };
   } catch (error) {
     return { key: String(error), error };

@@ -3,17 +3,18 @@
  * outside comes in as {@link StartAdapters}, so that a test can run the whole sequence.
  */
 import { type Clock, systemClock } from '../adapters/clock.ts';
-import { type ClusterEntry, connectCluster, createServerReader, readClusters } from '../adapters/clusters.ts';
+import { type ClusterEntry, connectCluster, readClusters } from '../adapters/clusters.ts';
 import type { KubernetesClient } from '../adapters/kubernetes/port.ts';
 import type { Queue } from '../adapters/queue-port.ts';
+import { readCalmly, readRemoteText } from '../adapters/remote-text.ts';
+import { createServerReader, type ServerReader } from '../adapters/server-reader.ts';
 import { createLog, type Log } from '../adapters/telemetry.ts';
 import { type Environment, readConfig } from '../core/config.ts';
 import { ConfigError } from '../core/errors.ts';
 import { checkReconcilers } from '../core/reconciler.ts';
 import { reconcilers } from '../reconcilers/index.ts';
-import type { ConnectedCluster } from './fleet.ts';
 import type { RegisteredCluster } from './registry-watch.ts';
-import { startWatcher, type WatcherOptions } from './watcher.ts';
+import { type StartingCluster, startWatcher, type WatcherOptions } from './watcher.ts';
 
 /** 0: stopped as asked; 1: ended by a fault of ours; 2: wrong configuration, before anything was started. */
 export type WatcherExitCode = 0 | 1 | 2;
@@ -33,9 +34,9 @@ export interface Host {
 }
 
 export interface StartAdapters {
-  readonly readClusters: (reference: string) => readonly ClusterEntry[];
+  readonly readClusters: (reference: string) => Promise<readonly ClusterEntry[]>;
   /** The API server's address as the entry's kubeconfig has it now; undefined where that cannot be read. */
-  readonly serverOf: (entry: ClusterEntry) => string | undefined;
+  readonly serverOf: ServerReader;
   readonly connectCluster: (entry: ClusterEntry) => KubernetesClient;
   readonly createQueue: () => Promise<Queue>;
   readonly reconcilers: WatcherOptions['reconcilers'];
@@ -48,12 +49,18 @@ export interface StartAdapters {
 export async function runWatcher(env: Environment, adapters: Partial<StartAdapters> = {}): Promise<WatcherExitCode> {
   const all: StartAdapters = { ...realAdapters(), ...adapters };
   const { host } = all;
-  const clusters: ConnectedCluster[] = [];
+  const clusters: StartingCluster[] = [];
+  const faults: ConfigError[] = [];
   let log: Log | undefined;
   try {
     const config = readConfig(env, 'watcher');
-    const read = (): RegisteredCluster[] => all.readClusters(config.clusters).map((entry) => ({ entry, server: all.serverOf(entry) }));
-    for (const cluster of read()) clusters.push({ ...cluster, client: all.connectCluster(cluster.entry) });
+    const read = async (): Promise<RegisteredCluster[]> => {
+      const entries = await all.readClusters(config.clusters);
+      return Promise.all(entries.map(async (entry) => ({ entry, server: await all.serverOf(entry) })));
+    };
+    for (const cluster of await read()) clusters.push({ ...cluster, client: connectIfGood(cluster.entry, all.connectCluster, faults) });
+    // One bad cluster stops no other, also not when the pod is moved; where there is none but bad ones, somebody should know at once.
+    if (faults.length === clusters.length && faults[0] !== undefined) throw faults[0];
     const queue = await all.createQueue();
     log = all.createLog();
     const end = Promise.withResolvers<void>();
@@ -87,14 +94,26 @@ export async function runWatcher(env: Environment, adapters: Partial<StartAdapte
     return 1;
   } finally {
     host.release();
-    for (const { client } of clusters) client.close();
+    for (const { client } of clusters) client?.close();
+  }
+}
+
+function connectIfGood(entry: ClusterEntry, connect: StartAdapters['connectCluster'], faults: ConfigError[]): KubernetesClient | undefined {
+  try {
+    return connect(entry);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    faults.push(error);
+    return undefined;
   }
 }
 
 function realAdapters(): StartAdapters {
+  // Asked for every five seconds, as files are; fetched once a minute.
+  const readText = readCalmly(readRemoteText, () => systemClock.steadyMs());
   return {
-    readClusters,
-    serverOf: createServerReader(),
+    readClusters: (reference) => readClusters(reference, readText),
+    serverOf: createServerReader(readText),
     connectCluster: (entry) => connectCluster(entry),
     // Apart, because the SDK costs more to load than everything else together; a wrong configuration is told without it.
     createQueue: async () => (await import('../adapters/sqs.ts')).createQueue(),

@@ -4,6 +4,7 @@
  */
 import { groupKind } from '../../events/resource.ts';
 import type { Clock } from '../adapters/clock.ts';
+import type { KubernetesClient } from '../adapters/kubernetes/port.ts';
 import type { Queue } from '../adapters/queue-port.ts';
 import type { Log } from '../adapters/telemetry.ts';
 import type { Config } from '../core/config.ts';
@@ -11,18 +12,23 @@ import type { ListenAddress } from '../core/settings.ts';
 import type { CellSettings } from './cell.ts';
 import type { CellStatus } from './cell-status.ts';
 import { createClusterCells, type WatchedReconciler } from './cells.ts';
-import { type ConnectedCluster, Fleet, type FleetOptions } from './fleet.ts';
+import { Fleet, type FleetOptions } from './fleet.ts';
 import { startHealthServer } from './health.ts';
 import { runHeartbeat } from './heartbeat.ts';
 import { CountedMarks, createMetrics } from './metrics.ts';
 import type { ObserverSettings } from './observer.ts';
 import { createOutbox } from './outbox.ts';
-import { type RegistryWatchOptions, watchRegistry } from './registry-watch.ts';
+import { type RegisteredCluster, type RegistryWatchOptions, watchRegistry } from './registry-watch.ts';
+
+/** A cluster as the watcher starts with it; without a client it is failing, and is tried again. */
+export interface StartingCluster extends RegisteredCluster {
+  readonly client: KubernetesClient | undefined;
+}
 
 export interface WatcherOptions {
   readonly config: CellSettings & ObserverSettings & Pick<Config, 'queueUrls' | 'httpAddress' | 'heartbeatSeconds'>;
   /** Those of the registry now. The watcher closes the clients in the end. */
-  readonly clusters: readonly ConnectedCluster[];
+  readonly clusters: readonly StartingCluster[];
   /** Where the clusters come from, to be read again while running. */
   readonly registry: Pick<RegistryWatchOptions, 'read'> & Pick<FleetOptions, 'connect'>;
   readonly reconcilers: readonly WatchedReconciler[];
@@ -82,7 +88,8 @@ export async function startWatcher(options: WatcherOptions): Promise<Watcher> {
 
   const reading = new AbortController();
   const sending = new AbortController();
-  for (const cluster of clusters) fleet.start(cluster);
+  for (const { client, ...cluster } of clusters) if (client !== undefined) fleet.start({ ...cluster, client });
+  if (clusters.some(({ client }) => client === undefined)) fleet.apply(clusters.map(({ entry, server }) => ({ entry, server })));
   const registryRun = watchRegistry({ read: registry.read, apply: (found) => fleet.apply(found), clock, log }, reading.signal);
   const beat = { statuses, queue, queueUrl: config.queueUrls.live, intervalSeconds: config.heartbeatSeconds, clock, log };
   const heartbeatRun = runHeartbeat(beat, reading.signal);

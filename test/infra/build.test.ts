@@ -38,7 +38,7 @@ describe('build', () => {
   const command = (...args: string[]) => run(process.execPath, [join(ROOT, 'infra/build.ts'), ...args], { cwd: folder });
 
   it('writes what is deployed, each with a source map, and says how large it is', () => {
-    const names = ['reconcile.cjs', 'sqs.cjs', SDK, 'watcher.cjs'];
+    const names = ['reconcile.cjs', 'sqs.cjs', 'aws.cjs', SDK, 'watcher.cjs', 'exec-plugin.cjs'];
     assert.deepEqual(readdirSync(out).sort(), [...names, ...names.map((name) => `${name}.map`), 'reconcile.zip'].sort());
     for (const { name, bytes } of result.files) assert.equal(readFileSync(join(out, name)).length, bytes);
     assert.deepEqual(
@@ -63,7 +63,7 @@ describe('build', () => {
 
   it('packs the function, its SQS client and what reconcilers load, and nothing else', () => {
     const packed = unzipSync(readFileSync(join(out, 'reconcile.zip')));
-    assert.deepEqual(Object.keys(packed), ['reconcile.cjs', 'sqs.cjs', SDK]);
+    assert.deepEqual(Object.keys(packed), ['reconcile.cjs', 'sqs.cjs', 'aws.cjs', SDK]);
     for (const [name, bytes] of Object.entries(packed)) assert.ok(readFileSync(join(out, name)).equals(bytes), name);
   });
 
@@ -100,7 +100,7 @@ describe('build', () => {
     const loading = join(folder, 'loading');
     await build({ reconcilers: file, out: loading, quiet: true });
     const packed = unzipSync(readFileSync(join(loading, 'reconcile.zip')));
-    assert.deepEqual(Object.keys(packed), ['reconcile.cjs', 'sqs.cjs', 'commander.cjs', 'fflate.cjs']);
+    assert.deepEqual(Object.keys(packed), ['reconcile.cjs', 'sqs.cjs', 'aws.cjs', 'commander.cjs', 'fflate.cjs']);
     const { stdout } = await run(process.execPath, ['-e', "require('./reconcile.cjs')"], { cwd: loading, env: { SHOW: 'yes' } });
     assert.equal(stdout, '1 x function 3\n');
     assert.doesNotMatch(readFileSync(join(loading, 'reconcile.cjs'), 'utf8'), /GetQueueUrl/);

@@ -1,9 +1,8 @@
 /** The port over HTTP: see `port.ts` for what each call promises. */
 import type { ClusterName, ObjectAddress, ResourceType } from '../../../events/resource.ts';
-import type { Environment } from '../../core/config.ts';
 import { TerminalError, TransientError } from '../../core/errors.ts';
 import type { KubernetesObject } from '../../core/reconciler.ts';
-import { openCredentials } from './credentials.ts';
+import { type CredentialsOptions, openCredentials } from './credentials.ts';
 import { errorOf, isAbsent, parseStatus, type RequestContext } from './errors.ts';
 import type { KubeConfigSource } from './kube-config.ts';
 import { APPLY_PATCH, acceptOf, collectionPath, JSON_TYPE, MERGE_PATCH, METADATA, objectPath } from './paths.ts';
@@ -37,21 +36,25 @@ export interface ResponseObservation {
   readonly warning: string | undefined;
 }
 
-export interface KubernetesClientOptions {
+export interface KubernetesClientOptions extends Omit<CredentialsOptions, 'nowMs'> {
   readonly cluster: ClusterName;
   readonly kubeConfig: KubeConfigSource;
   readonly timeouts?: Partial<Timeouts> | undefined;
   /** Shown in the audit log of the cluster; `dogwatch` if left out. */
   readonly userAgent?: string | undefined;
   readonly onResponse?: ((observation: ResponseObservation) => void) | undefined;
-  readonly environment?: Environment | undefined;
   readonly nowMs?: (() => number) | undefined;
 }
 
-/** A client of one cluster. Nothing is sent before the first call. @throws ConfigError if the kubeconfig is not usable */
+/**
+ * A client of one cluster. Nothing is sent before the first call, and what lies in a store of AWS is not read either.
+ *
+ * @throws ConfigError if a kubeconfig on this machine is not usable, unless it `isDeferred`
+ */
 export function createKubernetesClient(options: KubernetesClientOptions): KubernetesClient {
   const { cluster, timeouts, userAgent, onResponse, nowMs = Date.now } = options;
-  const credentials = openCredentials(options.kubeConfig, { environment: options.environment, nowMs });
+  const { environment, isDeferred, readText } = options;
+  const credentials = openCredentials(options.kubeConfig, { environment, isDeferred, readText, nowMs });
   const transport = createTransport({ credentials, timeouts, userAgent, nowMs });
 
   async function observed<T extends { readonly kind: string }>(

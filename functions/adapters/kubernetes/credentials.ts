@@ -8,15 +8,14 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import type { RequestOptions } from 'node:https';
 import type { Environment } from '../../core/config.ts';
 import { ConfigError, TransientError } from '../../core/errors.ts';
-import { type ExecCredential, runExecPlugin } from './exec-plugin.ts';
-import { type ClusterAccess, type KubeConfigSource, loadAccess } from './kube-config.ts';
+import type { ReadRemoteText } from '../remote-text.ts';
+import { openSource } from './access-source.ts';
+import { type ClusterAccess, type CredentialIssuer, type IssuedCredential, type KubeConfigSource, loadAccess } from './kube-config.ts';
 
 /** Files are read again after this; the period of client-go's token source. */
 const REREAD_AFTER_MS = 60_000;
 /** After a 401 the source is read anew at most this often, so that a revoked account does not run its plugin for every call. */
 const RELOAD_AFTER_MS = 10_000;
-/** A plugin's credential is replaced this long before it expires. */
-const EXPIRY_MARGIN_MS = 30_000;
 
 type TlsOptions = Pick<RequestOptions, 'ca' | 'cert' | 'key' | 'servername' | 'rejectUnauthorized'>;
 
@@ -33,53 +32,80 @@ export interface Identity {
 export interface Credentials {
   /** The identity to use now. @throws TransientError `unauthorized` if it cannot be made */
   current(): Promise<Identity>;
-  /** A newer identity than `refused`, or undefined where the source was read anew only just now. */
-  renew(refused: Identity): Promise<Identity | undefined>;
+  /**
+   * A newer identity than `refused`, or undefined where the source was read anew only just now.
+   *
+   * @param serverMs  what the clock of who refused it said, in milliseconds since 1970
+   */
+  renew(refused: Identity, serverMs?: number): Promise<Identity | undefined>;
 }
 
 export interface CredentialsOptions {
   readonly environment?: Environment | undefined;
   /** The wall clock, which goes on while Lambda freezes the process; where it was set back, what it cannot tell is read again. */
   readonly nowMs?: (() => number) | undefined;
+  readonly readText?: ReadRemoteText | undefined;
+  /** Also what is on this machine is first read by the first call, which is refused then. What lies elsewhere always is. */
+  readonly isDeferred?: boolean | undefined;
 }
 
-/** @throws ConfigError if the source is not usable now */
-export function openCredentials(source: KubeConfigSource, options: CredentialsOptions = {}): Credentials {
-  const nowMs = options.nowMs ?? Date.now;
-  let access = loadAccess(source, options.environment);
-  let plugin: ExecCredential | undefined;
+/** @throws ConfigError if the source can be read at once and is not usable now */
+export function openCredentials(from: KubeConfigSource, options: CredentialsOptions = {}): Credentials {
+  const { environment = process.env, nowMs = Date.now, readText, isDeferred = false } = options;
+  const source = openSource(from, { environment, nowMs, readText });
+  const isLocal = from.kind === 'file' || from.kind === 'in-cluster';
+  let access = isLocal && !isDeferred ? loadAccess(from, environment) : undefined;
+  let readAtMs = nowMs();
+  /** The server refused what was read last: it is read again, and not used where that fails. */
+  let mustRead = false;
+  let issued: IssuedCredential | undefined;
   let known: Identity | undefined;
   let resolvedAtMs = Number.NEGATIVE_INFINITY;
   let dueAtMs = Number.NEGATIVE_INFINITY;
   let reloadedAtMs = Number.NEGATIVE_INFINITY;
   let pending: Promise<Identity> | undefined;
-  /** Why the plugin gave nothing, until it is due again: while there is no identity, every call asks for one. */
-  let pluginFailure: TransientError | undefined;
+  /** Why there is no identity, until it is looked for again: while there is none, every call asks for one. */
+  let failure: TransientError | undefined;
+
+  async function accessNow(): Promise<ClusterAccess> {
+    const rereadMs = source.rereadMs ?? Number.POSITIVE_INFINITY;
+    if (access !== undefined && !mustRead && isWithin(nowMs(), readAtMs, readAtMs + rereadMs)) return access;
+    try {
+      access = await source.read();
+      mustRead = false;
+      readAtMs = nowMs();
+      return access;
+    } catch (error) {
+      if (access === undefined || mustRead) throw error;
+      // What was read before is still what the server takes; its store is asked again in a minute.
+      readAtMs = nowMs() - rereadMs + REREAD_AFTER_MS;
+      return access;
+    }
+  }
 
   async function resolve(): Promise<Identity> {
-    if (access.exec !== undefined && (plugin === undefined || isExpiring(plugin, nowMs()))) {
-      plugin = await runExecPlugin(access.exec).catch((error: unknown) => {
-        pluginFailure = unusable(error);
-        throw pluginFailure;
-      });
-      pluginFailure = undefined;
-    }
-    return identityOf(access, plugin);
+    const now = await accessNow();
+    const issuer = issuerOf(now);
+    if (issuer !== undefined && (issued === undefined || isDue(issued, nowMs()))) issued = await issuer.issue();
+    const identity = await identityOf(now, issued);
+    // Also a plugin whose credentials last for seconds is not run for every call.
+    const leastMs = nowMs() + (issuer?.floorMs ?? RELOAD_AFTER_MS);
+    dueAtMs = Math.max(leastMs, Math.min(nowMs() + REREAD_AFTER_MS, issued?.renewAtMs ?? Number.POSITIVE_INFINITY));
+    return identity;
   }
 
   /** One resolution at a time, shared by all callers. */
   function resolveOnce(): Promise<Identity> {
     pending ??= resolve()
       .then((identity) => {
+        failure = undefined;
         known = identity;
-        const expiringAtMs = (plugin?.expiresAtMs ?? Number.POSITIVE_INFINITY) - EXPIRY_MARGIN_MS;
-        // Also a plugin whose credentials last for seconds, or that fails, is not run for every call.
-        dueAtMs = Math.max(nowMs() + RELOAD_AFTER_MS, Math.min(nowMs() + REREAD_AFTER_MS, expiringAtMs));
         return identity;
       })
       .catch((error: unknown) => {
+        failure = unusable(error);
         dueAtMs = nowMs() + RELOAD_AFTER_MS;
-        throw error;
+        throw failure;
       })
       .finally(() => {
         resolvedAtMs = nowMs();
@@ -92,52 +118,51 @@ export function openCredentials(source: KubeConfigSource, options: CredentialsOp
     async current() {
       if (isWithin(nowMs(), resolvedAtMs, dueAtMs)) {
         if (known !== undefined) return known;
-        if (pluginFailure !== undefined) throw pluginFailure;
+        if (failure !== undefined) throw failure;
       }
       try {
         return await resolveOnce();
       } catch (error) {
         // A file that is being replaced right now: what we have may still be good, and the server has the last word.
         if (known !== undefined) return known;
-        throw unusable(error);
+        throw error;
       }
     },
-    async renew(refused) {
+    async renew(refused, serverMs) {
       if (known !== undefined && known !== refused) return known;
       if (pending === undefined) {
         if (isWithin(nowMs(), reloadedAtMs, reloadedAtMs + RELOAD_AFTER_MS)) return undefined;
         reloadedAtMs = nowMs();
-        plugin = undefined;
-        try {
-          access = loadAccess(source, options.environment);
-        } catch (error) {
-          throw unusable(error);
-        }
+        access?.issuer?.refused?.(serverMs);
+        issued = undefined;
+        mustRead = true;
       }
-      try {
-        return await resolveOnce();
-      } catch (error) {
-        throw unusable(error);
-      }
+      return resolveOnce();
     },
   };
+}
+
+/** Who makes the credentials: a plugin costs a process, and is run no more often than every ten seconds. */
+function issuerOf({ issuer, exec }: ClusterAccess): CredentialIssuer | undefined {
+  // In the bundle a file of its own, since functions never run one.
+  return issuer ?? (exec && { issue: async () => (await import('./exec-plugin.ts')).runExecPlugin(exec), floorMs: RELOAD_AFTER_MS });
 }
 
 function isWithin(ms: number, fromMs: number, untilMs: number): boolean {
   return ms >= fromMs && ms < untilMs;
 }
 
-function isExpiring({ expiresAtMs }: ExecCredential, nowMs: number): boolean {
-  return expiresAtMs !== undefined && nowMs >= expiresAtMs - EXPIRY_MARGIN_MS;
+function isDue({ renewAtMs }: IssuedCredential, nowMs: number): boolean {
+  return renewAtMs !== undefined && nowMs >= renewAtMs;
 }
 
-async function identityOf(access: ClusterAccess, plugin: ExecCredential | undefined): Promise<Identity> {
+async function identityOf(access: ClusterAccess, issued: IssuedCredential | undefined): Promise<Identity> {
   const options: RequestOptions = { headers: {} };
   await access.kubeConfig.applyToHTTPSOptions(options);
-  const { ca, cert = plugin?.cert, key = plugin?.key, servername, rejectUnauthorized, auth } = options;
+  const { ca, cert = issued?.cert, key = issued?.key, servername, rejectUnauthorized, auth } = options;
   const tls = dropUndefined({ ca, cert, key, servername, rejectUnauthorized });
   const headers = { ...(options.headers as OutgoingHttpHeaders) };
-  const token = access.tokenFile === undefined ? plugin?.token : readToken(access.tokenFile);
+  const token = access.tokenFile === undefined ? issued?.token : readToken(access.tokenFile);
   if (token !== undefined) headers['Authorization'] = `Bearer ${token}`;
   else if (auth) headers['Authorization'] = `Basic ${Buffer.from(auth).toString('base64')}`;
   if (access.impersonateGroups.length > 0) headers['Impersonate-Group'] = [...access.impersonateGroups];
@@ -162,8 +187,9 @@ function keyOf(server: URL, tls: TlsOptions): string {
 /** A fault of the source at run time stops no process: it counts as being refused, until it is mended. */
 function unusable(error: unknown): TransientError {
   if (error instanceof TransientError) return error;
-  const detail = error instanceof ConfigError ? error.message : 'a file of the kubeconfig cannot be read';
-  return new TransientError('unauthorized', 'the cluster credentials cannot be read at the moment; mend the kubeconfig', {
+  const { code = 'unclassified' } = error as NodeJS.ErrnoException;
+  const detail = error instanceof ConfigError ? error.message : `a file of the kubeconfig cannot be read (${code})`;
+  return new TransientError('unauthorized', 'the credentials for the cluster cannot be had at the moment; mend what the detail names', {
     cause: error,
     facts: { detail },
   });

@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import * as z from 'zod';
 import { TransientError } from '../../core/errors.ts';
-import type { ExecPlugin } from './kube-config.ts';
+import type { ExecPlugin, IssuedCredential } from './kube-config.ts';
 
 /** How long a plugin may run before it is killed: in a way that it cannot refuse, or it would run on beside its successors. */
 const PLUGIN_TIMEOUT_MS = 30_000;
@@ -17,22 +17,15 @@ const credential = z.looseObject({
   }),
 });
 
-/** What a plugin answered. */
-export interface ExecCredential {
-  readonly token: string | undefined;
-  /** PEM, not base64. */
-  readonly cert: string | undefined;
-  readonly key: string | undefined;
-  /** Milliseconds since 1970; undefined: does not expire by itself. */
-  readonly expiresAtMs: number | undefined;
-}
+/** Its credential is replaced this long before it expires. */
+const EXPIRY_MARGIN_MS = 30_000;
 
 /**
  * Runs the plugin once. Its output is never quoted: it is a credential.
  *
  * @throws TransientError `unauthorized` if it cannot be started, fails, takes over 30 s or answers no ExecCredential
  */
-export async function runExecPlugin(plugin: ExecPlugin, timeoutMs: number = PLUGIN_TIMEOUT_MS): Promise<ExecCredential> {
+export async function runExecPlugin(plugin: ExecPlugin, timeoutMs: number = PLUGIN_TIMEOUT_MS): Promise<IssuedCredential> {
   const info = {
     apiVersion: plugin.apiVersion,
     kind: 'ExecCredential',
@@ -66,7 +59,7 @@ export async function runExecPlugin(plugin: ExecPlugin, timeoutMs: number = PLUG
     token: status.token?.trim(),
     cert: status.clientCertificateData,
     key: status.clientKeyData,
-    expiresAtMs: Number.isNaN(expires) ? undefined : expires,
+    renewAtMs: Number.isNaN(expires) ? undefined : expires - EXPIRY_MARGIN_MS,
   };
 }
 

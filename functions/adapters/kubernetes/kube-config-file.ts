@@ -1,4 +1,4 @@
-/** One context of a kubeconfig file: its cluster and user, their fields checked. */
+/** One context of a kubeconfig: its cluster and user, their fields checked. */
 import { readFileSync } from 'node:fs';
 import { load } from 'js-yaml';
 import * as z from 'zod';
@@ -68,22 +68,37 @@ export interface KubeConfigContext {
 }
 
 /**
- * The context `wanted` of the file, or its current one.
+ * The context `wanted` of a kubeconfig, or its current one.
  *
- * @throws ConfigError that names file and key, and quotes nothing that could be a credential
+ * @param path  of the file, or the reference that the text was read by, for messages
+ * @throws ConfigError that names path and key, and quotes nothing that could be a credential
  */
-export function readContext(path: string, wanted: string | undefined): KubeConfigContext {
-  const config = parseDocument(path);
-  const context = wanted ?? config['current-context'];
-  if (!context) throw fault(path, 'current-context', 'is not set; set it, or name a context in the registry');
+export function parseContext(content: string, path: string, wanted: string | undefined): KubeConfigContext {
+  const config = parseDocument(content, path);
+  const context = wanted ?? currentContext(config, path);
   const chosen = entry(path, 'contexts', config.contexts, context).context;
   const { cluster } = entry(path, 'clusters', config.clusters, chosen.cluster, `contexts[${context}].cluster`);
   const user = chosen.user === undefined ? {} : entry(path, 'users', config.users, chosen.user, `contexts[${context}].user`).user;
   return { names: { cluster: chosen.cluster, user: chosen.user ?? 'anonymous' }, cluster, user: user ?? {}, namespace: chosen.namespace };
 }
 
-function parseDocument(path: string): z.infer<typeof document> {
-  const content = readText(path, 'kubeconfig');
+/** Likewise of the file. */
+export function readContext(path: string, wanted: string | undefined): KubeConfigContext {
+  return parseContext(readText(path, 'kubeconfig'), path, wanted);
+}
+
+/** The name of the context that the file calls current. @throws ConfigError likewise */
+export function readCurrentContext(path: string): string {
+  return currentContext(parseDocument(readText(path, 'kubeconfig'), path), path);
+}
+
+function currentContext(config: z.infer<typeof document>, path: string): string {
+  const { 'current-context': current } = config;
+  if (current) return current;
+  throw fault(path, 'current-context', 'is not set; set it, or name a context in the registry');
+}
+
+function parseDocument(content: string, path: string): z.infer<typeof document> {
   let yaml: unknown;
   try {
     yaml = load(content);

@@ -1,6 +1,6 @@
 /**
  * From a kubeconfig, or from the service account of the pod, to the one cluster and user that a client speaks for. Reading
- * is done at once and whole, so that a fault of the file shows before any work is taken.
+ * is done whole, so that a fault shows before any work is taken.
  */
 import { X509Certificate } from 'node:crypto';
 import { dirname, isAbsolute, join } from 'node:path';
@@ -8,13 +8,61 @@ import { createSecureContext } from 'node:tls';
 import { KubeConfig } from '@kubernetes/client-node/dist/config.js';
 import type { Environment } from '../../core/config.ts';
 import { ConfigError } from '../../core/errors.ts';
-import { type ClusterFields, fault, readContext, readText, type UserFields } from './kube-config-file.ts';
+import {
+  type ClusterFields,
+  fault,
+  type KubeConfigContext,
+  parseContext,
+  readContext,
+  readText,
+  type UserFields,
+} from './kube-config-file.ts';
 
 /** Where access comes from; read again when the server stops accepting what was read. */
-export type KubeConfigSource =
+export type KubeConfigSource = LocalSource | RemoteSource | EksSource;
+
+/** What is on this machine, and can be read at once. */
+export type LocalSource =
   | { readonly kind: 'file'; readonly path: string; readonly context?: string | undefined }
   /** `root` stands before `/var/run/secrets/...`; for tests. */
   | { readonly kind: 'in-cluster'; readonly root?: string | undefined };
+
+/** A kubeconfig in a store of AWS: see `remote-text.ts`. */
+export interface RemoteSource {
+  readonly kind: 'remote';
+  readonly reference: string;
+  readonly context?: string | undefined;
+}
+
+/** A cluster of EKS, by tokens of its own kind. */
+export interface EksSource {
+  readonly kind: 'eks';
+  readonly cluster: string;
+  readonly region: string;
+  /** ARN of a role to assume. */
+  readonly role?: string | undefined;
+  /** Asked of EKS where left out. */
+  readonly endpoint?: { readonly server: string; readonly certificateAuthorityData: string } | undefined;
+}
+
+/** A credential that somebody makes for us, for a while. */
+export interface IssuedCredential {
+  readonly token?: string | undefined;
+  /** PEM, not base64. */
+  readonly cert?: string | undefined;
+  readonly key?: string | undefined;
+  /** When to have another made, by our clock; undefined: it does not expire by itself. */
+  readonly renewAtMs: number | undefined;
+}
+
+export interface CredentialIssuer {
+  /** @throws ConfigError, TransientError `unauthorized` */
+  issue(): Promise<IssuedCredential>;
+  /** Milliseconds that an issued credential is kept in any case, for what it costs to make one. */
+  readonly floorMs: number;
+  /** The server did not take the last one. `serverMs` is what its clock said then. */
+  refused?(serverMs: number | undefined): void;
+}
 
 /** What a kubeconfig says about one context, paths made absolute. */
 export interface ClusterAccess {
@@ -24,6 +72,8 @@ export interface ClusterAccess {
   /** Read again while running; wins over a token that stands in the file. */
   readonly tokenFile: string | undefined;
   readonly exec: ExecPlugin | undefined;
+  /** Makes our credentials where no kubeconfig has them. */
+  readonly issuer?: CredentialIssuer | undefined;
   readonly impersonateGroups: readonly string[];
 }
 
@@ -41,25 +91,29 @@ export interface ExecPlugin {
 const UNSUPPORTED_USER_FIELDS = ['as-uid', 'as-user-extra'];
 
 /** @throws ConfigError that names file and key: absent, unparsable, incomplete, or asking for what we do not have */
-export function loadAccess(source: KubeConfigSource, environment: Environment = process.env): ClusterAccess {
-  return source.kind === 'file' ? fromFile(source, environment) : fromServiceAccount(source.root ?? '', environment);
+export function loadAccess(source: LocalSource, environment: Environment = process.env): ClusterAccess {
+  if (source.kind === 'in-cluster') return fromServiceAccount(source.root ?? '', environment);
+  const { path, context } = source;
+  return build(path, dirname(path), readContext(path, context), environment);
 }
 
-function fromFile(source: KubeConfigSource & { kind: 'file' }, environment: Environment): ClusterAccess {
-  const { path } = source;
-  const { names, cluster, user } = readContext(path, source.context);
-  return build(path, names, cluster, user, environment);
+/** What the text of a kubeconfig that is no file says. @throws ConfigError that names the reference it came by, and the key */
+export function parseAccess(content: string, { reference, context }: RemoteSource, environment: Environment): ClusterAccess {
+  return build(reference, undefined, parseContext(content, reference, context), environment);
 }
 
+/** @param directory that relative paths begin at; undefined: there is none */
 function build(
   path: string,
-  names: { readonly cluster: string; readonly user: string },
-  ofCluster: ClusterFields,
-  ofUser: UserFields,
+  directory: string | undefined,
+  { names, cluster: ofCluster, user: ofUser }: KubeConfigContext,
   environment: Environment,
 ): ClusterAccess {
-  const absolute = (file: string | undefined): string | undefined =>
-    file === undefined || isAbsolute(file) ? file : join(dirname(path), file);
+  const absolute = (file: string | undefined, key: string): string | undefined => {
+    if (file === undefined || isAbsolute(file)) return file;
+    if (directory !== undefined) return join(directory, file);
+    throw fault(path, key, 'is a relative path, which leads nowhere from here; put the content in (the fields with -data, token)');
+  };
   const inCluster = `clusters[${names.cluster}].cluster`;
   const inUser = `users[${names.user}].user`;
   const server = serverUrl(path, `${inCluster}.server`, ofCluster.server);
@@ -80,7 +134,7 @@ function build(
     throw fault(
       path,
       `${inUser}.exec`,
-      'does not work inside Lambda, which has no credential plugins; use a token or a client certificate there',
+      'does not work inside Lambda, which has no credential plugins; use eks: in the registry, a token or a client certificate there',
     );
   }
   // Data wins over a file, as in client-go.
@@ -90,8 +144,8 @@ function build(
     where: string,
   ) => {
     const data = fields[`${key}-data`] as string | undefined;
-    const found = absolute(fields[key] as string | undefined);
     if (data !== undefined) return { data, pem: Buffer.from(data, 'base64').toString(), file: undefined };
+    const found = absolute(fields[key] as string | undefined, `${where}.${key}`);
     return { data, pem: found && readText(found, `${path}: ${where}.${key}`), file: found };
   };
   const ca = material('certificate-authority', ofCluster, inCluster);
@@ -105,7 +159,7 @@ function build(
       throw fault(path, `${inUser}.client-certificate`, 'and client-key are no PEM pair');
     }
   }
-  const tokenFile = absolute(ofUser.tokenFile);
+  const tokenFile = absolute(ofUser.tokenFile, `${inUser}.tokenFile`);
   if (tokenFile !== undefined) readText(tokenFile, `${path}: ${inUser}.tokenFile`);
 
   const kubeConfig = new KubeConfig();
@@ -124,20 +178,37 @@ function build(
       ...some({ token: tokenFile === undefined ? ofUser.token?.trim() : undefined }),
     },
   );
-  const plugin = ofUser.exec ? execPlugin(ofUser.exec, ofCluster, dirname(path)) : undefined;
+  const plugin = ofUser.exec ? execPlugin(ofUser.exec, ofCluster, (file) => absolute(file, `${inUser}.exec.command`) ?? file) : undefined;
   return { kubeConfig, server, tokenFile, exec: plugin, impersonateGroups: ofUser['as-groups'] ?? [] };
 }
 
-function execPlugin(fields: NonNullable<UserFields['exec']>, ofCluster: ClusterFields, directory: string): ExecPlugin {
+function execPlugin(fields: NonNullable<UserFields['exec']>, ofCluster: ClusterFields, absolute: (file: string) => string): ExecPlugin {
   const { command } = fields;
   return {
     apiVersion: fields.apiVersion,
     // A command with a slash is relative to the kubeconfig, as in client-go; a bare name is looked up in PATH.
-    command: command.includes('/') && !isAbsolute(command) ? join(directory, command) : command,
+    command: command.includes('/') ? absolute(command) : command,
     args: fields.args ?? [],
     env: Object.fromEntries((fields.env ?? []).map(({ name, value }) => [name, value])),
     clusterInfo: fields.provideClusterInfo === true ? { ...ofCluster } : undefined,
   };
+}
+
+/** A cluster whose credentials `issuer` makes. @throws ConfigError that begins with `where` and names the key */
+export function issuedAccess(
+  { server, certificateAuthorityData }: NonNullable<EksSource['endpoint']>,
+  issuer: CredentialIssuer,
+  where: string,
+): ClusterAccess {
+  const url = serverUrl(where, 'server', server);
+  if (!works(() => new X509Certificate(Buffer.from(certificateAuthorityData, 'base64'))))
+    throw fault(where, 'certificateAuthorityData', 'is no PEM certificate in base64');
+  const kubeConfig = new KubeConfig();
+  kubeConfig.loadFromClusterAndUser(
+    { name: 'eks', server, skipTLSVerify: url.protocol === 'http:', caData: certificateAuthorityData },
+    { name: 'eks' },
+  );
+  return { kubeConfig, server: url, tokenFile: undefined, exec: undefined, issuer, impersonateGroups: [] };
 }
 
 function fromServiceAccount(root: string, environment: Environment): ClusterAccess {

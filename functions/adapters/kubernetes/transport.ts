@@ -102,10 +102,11 @@ export function createTransport(options: TransportOptions): Transport {
     let identity = await orAborted(credentials.current(), signal);
     let mayRenew = true;
     let mayResend = true;
-    const renewed = async (): Promise<boolean> => {
+    const renewed = async (date?: string): Promise<boolean> => {
       if (!mayRenew) return false;
       mayRenew = false;
-      const newer = await orAborted(credentials.renew(identity), signal);
+      const serverMs = Date.parse(date ?? '');
+      const newer = await orAborted(credentials.renew(identity, Number.isNaN(serverMs) ? undefined : serverMs), signal);
       if (newer !== undefined) identity = newer;
       return newer !== undefined;
     };
@@ -123,7 +124,7 @@ export function createTransport(options: TransportOptions): Transport {
           connectMs: timeouts.connectMs,
           signal,
         });
-        if (response.statusCode !== 401 || !(await renewed())) return response;
+        if (response.statusCode !== 401 || !(await renewed(response.headers.date))) return response;
         response.resume();
       } catch (error) {
         if (error instanceof StaleSocketError && mayResend) {

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { clusterName } from '../../../events/resource.ts';
-import { type ClusterEntry, connectCluster, createServerReader, readClusters } from '../../../functions/adapters/clusters.ts';
+import { connectCluster, readClusters } from '../../../functions/adapters/clusters.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'dogwatch-clusters-'));
 after(() => rmSync(dir, { recursive: true, force: true }));
@@ -23,8 +22,8 @@ users: [{name: u, user: {token: t}}]
 `;
 
 describe('readClusters', () => {
-  it('has the entries in order, with paths relative to the file', () => {
-    const entries = readClusters(
+  it('has the entries in order, with paths relative to the file', async () => {
+    const entries = await readClusters(
       registry(
         'clusters:\n- {name: east, kubeconfig: ./east.yaml, context: a}\n- {name: west, kubeconfig: /etc/west.yaml}\n- {name: home, inCluster: true}\n',
       ),
@@ -36,11 +35,11 @@ describe('readClusters', () => {
     ]);
   });
 
-  it('reads the example that we ship', () => {
-    const entries = readClusters(new URL('../../../infra/clusters.example.yml', import.meta.url).pathname);
+  it('reads the example that we ship', async () => {
+    const entries = await readClusters(new URL('../../../infra/clusters.example.yml', import.meta.url).pathname);
     assert.deepEqual(
       entries.map(({ name }) => name),
-      ['east', 'west', 'home'],
+      ['east', 'west', 'north', 'south', 'home'],
     );
   });
 
@@ -58,7 +57,7 @@ describe('readClusters', () => {
     [
       'a key like no other',
       'clusters: [{name: east, kubeconfig: a, region: eu-west-1}]',
-      'clusters.yml: clusters[0] (east): unknown key region; known: name, kubeconfig, context, inCluster',
+      'clusters.yml: clusters[0] (east): unknown key region; known: name, kubeconfig, inCluster, eks, context, server, certificateAuthorityData',
     ],
     ['an unknown key at the top', 'cluster: []', 'clusters.yml: unknown key cluster; did you mean clusters?'],
     [
@@ -82,12 +81,48 @@ describe('readClusters', () => {
       'clusters: [{name: east, kubeconfig: a, inCluster: true}]',
       'clusters.yml: clusters[0] (east): kubeconfig and inCluster exclude each other; take one out',
     ],
-    ['no way to connect', 'clusters: [{name: east}]', 'clusters.yml: clusters[0] (east): kubeconfig or inCluster: true is missing'],
+    ['no way to connect', 'clusters: [{name: east}]', 'clusters.yml: clusters[0] (east): kubeconfig, eks or inCluster: true is missing'],
     ['inCluster false', 'clusters: [{name: east, inCluster: false}]', /^clusters\.yml: clusters\[0\] \(east\): inCluster: /],
     [
       'a context without kubeconfig',
       'clusters: [{name: east, inCluster: true, context: a}]',
       'clusters.yml: clusters[0] (east): context goes with kubeconfig only; take it out',
+    ],
+    [
+      'a role without the rest of its ARN',
+      'clusters: [{name: east, eks: {cluster: a, region: eu-west-1, role: dogwatch}}]',
+      'clusters.yml: clusters[0] (east): eks.role: is no ARN of a role',
+    ],
+    [
+      'a key of eks with a typo',
+      'clusters: [{name: east, eks: {cluster: a, regoin: eu-west-1, region: eu-west-1}}]',
+      'clusters.yml: clusters[0] (east): eks: unknown key regoin; did you mean region?',
+    ],
+    ['eks without a region', 'clusters: [{name: east, eks: {cluster: a}}]', /^clusters\.yml: clusters\[0\] \(east\): eks\.region: /],
+    [
+      'a zone in place of a region',
+      'clusters: [{name: east, eks: {cluster: a, region: "eu west"}}]',
+      'clusters.yml: clusters[0] (east): eks.region: is no AWS region',
+    ],
+    [
+      'an address without its CA',
+      'clusters: [{name: east, eks: {cluster: a, region: eu-west-1}, server: "https://a"}]',
+      'clusters.yml: clusters[0] (east): server and certificateAuthorityData go together; give both, or neither to have EKS asked',
+    ],
+    [
+      'an address that is none',
+      'clusters: [{name: east, eks: {cluster: a, region: eu-west-1}, server: a, certificateAuthorityData: Y2E=}]',
+      'clusters.yml: clusters[0] (east): server: is no http(s) address',
+    ],
+    [
+      'an address beside a kubeconfig',
+      'clusters: [{name: east, kubeconfig: a, server: "https://a"}]',
+      'clusters.yml: clusters[0] (east): server goes with eks only; take it out',
+    ],
+    [
+      'a reference without a name',
+      'clusters: [{name: east, kubeconfig: "ssm:"}]',
+      'clusters.yml: clusters[0] (east): kubeconfig: "ssm:" names no parameter: write ssm:/NAME',
     ],
     ['a kubeconfig that is no text', 'clusters: [{name: east, kubeconfig: [a]}]', /^clusters\.yml: clusters\[0\] \(east\): kubeconfig: /],
     ['an entry that is no mapping', 'clusters: [east]', 'clusters.yml: clusters[0]: is not a mapping with name and kubeconfig'],
@@ -98,39 +133,94 @@ describe('readClusters', () => {
     ['an empty file', '', /^clusters\.yml: does not parse as YAML: expected a document/],
   ];
   for (const [what, content, message] of faults) {
-    it(`refuses ${what}, in one line that names file, cluster and key`, () => {
+    it(`refuses ${what}, in one line that names file, cluster and key`, async () => {
       const path = registry(content);
-      assert.throws(() => readClusters(path), { name: 'ConfigError', message });
+      await assert.rejects(readClusters(path), { name: 'ConfigError', message });
     });
   }
 
-  it('refuses a file that is absent', () => {
-    assert.throws(() => readClusters(join(dir, 'none.yml')), {
+  it('refuses a file that is absent', async () => {
+    await assert.rejects(readClusters(join(dir, 'none.yml')), {
       name: 'ConfigError',
       message: /none\.yml: the cluster registry does not exist; set DOGWATCH_CLUSTERS/,
     });
   });
 
-  for (const reference of ['ssm:/dogwatch/clusters', 'secretsmanager:clusters']) {
-    it(`does not take ${reference} for a file`, () => {
-      assert.throws(() => readClusters(reference), { name: 'ConfigError', message: /references are not supported yet; name a file/ });
+  for (const [reference, problem] of [
+    ['ssm:', 'DOGWATCH_CLUSTERS: "ssm:" names no parameter: write ssm:/NAME'],
+    ['secretsmanager:#key', /names no secret: write secretsmanager:ID or secretsmanager:ID#KEY/],
+    ['secretsmanager:clusters#', 'DOGWATCH_CLUSTERS: "secretsmanager:clusters#" names no key behind the #'],
+  ] as const) {
+    it(`refuses ${reference}, and does not take it for a file`, async () => {
+      await assert.rejects(
+        readClusters(reference, () => assert.fail('read')),
+        { name: 'ConfigError', message: problem },
+      );
     });
   }
+
+  it('reads one that lies in AWS, and says where it lies in its messages', async () => {
+    const read = async (reference: string): Promise<string> => {
+      assert.equal(reference, 'ssm:/dogwatch/clusters');
+      return 'clusters: [{name: east, kubeconfig: ssm:/east}, {name: west, kubeconfig: /etc/west.yaml}]';
+    };
+    const entries = await readClusters('ssm:/dogwatch/clusters', read);
+    assert.deepEqual(entries, [
+      {
+        ...{ name: 'east', access: { kind: 'remote', reference: 'ssm:/east', context: undefined } },
+        where: 'ssm:/dogwatch/clusters: clusters[0] (east)',
+      },
+      {
+        ...{ name: 'west', access: { kind: 'file', path: '/etc/west.yaml', context: undefined } },
+        where: 'ssm:/dogwatch/clusters: clusters[1] (west)',
+      },
+    ]);
+  });
+
+  it('has no files beside a registry in AWS', async () => {
+    await assert.rejects(
+      readClusters('secretsmanager:clusters', async () => 'clusters: [{name: east, kubeconfig: ./east.yaml}]'),
+      {
+        name: 'ConfigError',
+        message: /^secretsmanager:clusters: clusters\[0\] \(east\): kubeconfig: \.\/east\.yaml is a relative path, and there are no files/,
+      },
+    );
+  });
+
+  it('knows clusters of EKS, with and without an address', async () => {
+    const role = 'arn:aws:iam::123456789012:role/path/dogwatch';
+    const entries = await readClusters(
+      registry(`clusters:
+- {name: a, eks: {cluster: east_1, region: eu-west-1}}
+- {name: b, eks: {cluster: west, region: us-gov-west-1, role: '${role}'}, server: 'https://b', certificateAuthorityData: Y2E=}
+`),
+    );
+    assert.deepEqual(
+      entries.map(({ access }) => access),
+      [
+        { kind: 'eks', cluster: 'east_1', region: 'eu-west-1' },
+        {
+          ...{ kind: 'eks', cluster: 'west', region: 'us-gov-west-1', role },
+          endpoint: { server: 'https://b', certificateAuthorityData: 'Y2E=' },
+        },
+      ],
+    );
+  });
 });
 
 describe('connectCluster', () => {
-  it('connects without a request', () => {
+  it('connects without a request', async () => {
     writeFileSync(join(dir, 'east.yaml'), KUBECONFIG);
-    const [entry] = readClusters(registry('clusters: [{name: east, kubeconfig: east.yaml}]'));
+    const [entry] = await readClusters(registry('clusters: [{name: east, kubeconfig: east.yaml}]'));
     assert.ok(entry);
     const client = connectCluster(entry);
     assert.deepEqual([client.cluster, client.requestCount], ['east', 0]);
     client.close();
   });
 
-  it('names the entry, the kubeconfig and the key of a fault', () => {
+  it('names the entry, the kubeconfig and the key of a fault', async () => {
     writeFileSync(join(dir, 'east.yaml'), KUBECONFIG);
-    const [entry] = readClusters(registry('clusters: [{name: east, kubeconfig: east.yaml, context: other}]'));
+    const [entry] = await readClusters(registry('clusters: [{name: east, kubeconfig: east.yaml, context: other}]'));
     assert.ok(entry);
     assert.throws(() => connectCluster(entry), {
       name: 'ConfigError',
@@ -138,69 +228,12 @@ describe('connectCluster', () => {
     });
   });
 
-  it('names a kubeconfig that is absent', () => {
-    const [entry] = readClusters(registry('clusters: [{name: east, kubeconfig: none.yaml}]'));
+  it('names a kubeconfig that is absent', async () => {
+    const [entry] = await readClusters(registry('clusters: [{name: east, kubeconfig: none.yaml}]'));
     assert.ok(entry);
     assert.throws(() => connectCluster(entry), {
       name: 'ConfigError',
       message: /^clusters\.yml: clusters\[0\] \(east\): .*none\.yaml does not exist$/,
     });
-  });
-});
-
-describe('createServerReader', () => {
-  const entry = (path: string, context?: string): ClusterEntry => ({
-    name: clusterName('east'),
-    access: { kind: 'file', path, context },
-    where: 'clusters.yml: clusters[0] (east)',
-  });
-  const content = (server: string, token = 't'): string =>
-    KUBECONFIG.replace('http://127.0.0.1:1', server).replace('token: t', `token: ${token}`);
-
-  it('follows a kubeconfig that is replaced by swapping a link, as a mounted Secret is', () => {
-    const mount = mkdtempSync(join(dir, 'mount-'));
-    for (const [version, server] of [
-      ['v1', 'https://one'],
-      ['v2', 'https://two'],
-    ] as const) {
-      mkdirSync(join(mount, version));
-      writeFileSync(join(mount, version, 'east.yaml'), content(server));
-    }
-    const swap = (version: string): void => {
-      symlinkSync(version, join(mount, 'new'));
-      renameSync(join(mount, 'new'), join(mount, '..data'));
-    };
-    swap('v1');
-    symlinkSync(join('..data', 'east.yaml'), join(mount, 'east.yaml'));
-    const serverOf = createServerReader();
-    const found = [serverOf(entry(join(mount, 'east.yaml')))];
-    swap('v2');
-    found.push(serverOf(entry(join(mount, 'east.yaml'))));
-    assert.deepEqual(found, ['https://one', 'https://two']);
-  });
-
-  it('says the same of another token', () => {
-    const path = join(dir, 'rotated.yaml');
-    const serverOf = createServerReader();
-    const found = ['one', 'two', 'two'].map((token) => {
-      writeFileSync(path, content('https://one', token));
-      return serverOf(entry(path));
-    });
-    assert.deepEqual(found, ['https://one', 'https://one', 'https://one']);
-  });
-
-  it('knows nothing of a file that is absent, cut off or without the context, and finds it again', () => {
-    const path = join(dir, 'cut.yaml');
-    const serverOf = createServerReader();
-    const found = [serverOf(entry(path))];
-    for (const text of ['current-context: ma', 'clusters: [{name: c, clus', content('https://one'), content('https://one')]) {
-      writeFileSync(path, text);
-      found.push(serverOf(entry(path)), serverOf(entry(path, 'other')));
-    }
-    assert.deepEqual(found, [undefined, undefined, undefined, undefined, undefined, 'https://one', undefined, 'https://one', undefined]);
-  });
-
-  it('has no word on the cluster that we run in', () => {
-    assert.equal(createServerReader()({ ...entry(''), access: { kind: 'in-cluster' } }), undefined);
   });
 });

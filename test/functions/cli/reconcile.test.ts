@@ -74,9 +74,9 @@ describe('reconcile', () => {
     });
   }
 
-  it('takes the namespace of the kubeconfig where none is named, as kubectl does', () => {
-    assert.equal(defaultNamespace(findCluster({ ...env, DOGWATCH_CLUSTERS: two }, 'west')), 'team');
-    assert.equal(defaultNamespace(findCluster(env, undefined)), 'default');
+  it('takes the namespace of the kubeconfig where none is named, as kubectl does', async () => {
+    assert.equal(await defaultNamespace(await findCluster({ ...env, DOGWATCH_CLUSTERS: two }, 'west')), 'team');
+    assert.equal(await defaultNamespace(await findCluster(env, undefined)), 'default');
   });
 
   it('ends with 2 for wrong words and a rate out of bounds, with one line each, and has a help', async () => {

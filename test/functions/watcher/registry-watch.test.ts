@@ -34,7 +34,7 @@ class RegistryScene {
     stops.push(this.stop);
     this.run = watchRegistry(
       {
-        read: () => {
+        read: async () => {
           this.readCount += 1;
           if (this.content instanceof Error) throw this.content;
           return this.content;
@@ -145,7 +145,7 @@ describe('watchRegistry', () => {
     const apply = (): never => {
       throw new RangeError('a bug of ours');
     };
-    const run = watchRegistry({ read: () => [cluster('east')], apply, clock, log: new FakeLog() }, new AbortController().signal);
+    const run = watchRegistry({ read: async () => [cluster('east')], apply, clock, log: new FakeLog() }, new AbortController().signal);
     const rejected = assert.rejects(run, /a bug of ours/);
     await clock.advance(2 * READ_MS);
     await rejected;

@@ -50,8 +50,8 @@ class StartScene {
     };
     const client = { ...this.cluster.client, close: () => (this.isClosed = true) } as typeof this.cluster.client;
     return runWatcher(environment, {
-      readClusters: () => [{ name: this.cluster.name } as ClusterEntry],
-      serverOf: () => undefined,
+      readClusters: async () => [{ name: this.cluster.name } as ClusterEntry],
+      serverOf: async () => undefined,
       connectCluster: () => client,
       createQueue: async () => new FakeQueue(),
       reconcilers: [{ resource: tenants as never, revision: 1 }],
@@ -115,7 +115,7 @@ describe('runWatcher', () => {
   it('follows where the kubeconfigs lead while it runs', async () => {
     const scene = new StartScene();
     let server = 'https://one';
-    const code = scene.run(env, { serverOf: () => server });
+    const code = scene.run(env, { serverOf: async () => server });
     await scene.isUp();
     server = 'https://two';
     await scene.clock.advance(READ_MS + CONFIRM_MS);

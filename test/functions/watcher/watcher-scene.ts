@@ -79,7 +79,7 @@ export class WatcherScene {
       },
       clusters: this.registered.map((cluster) => ({ ...cluster, client: this.#connect(cluster.entry.name) })),
       registry: {
-        read: () => {
+        read: async () => {
           if (this.registryFault !== undefined) throw this.registryFault;
           return this.registered;
         },

@@ -64,7 +64,7 @@ export class WireScene {
         ...this.#settings,
       },
       clusters,
-      registry: { read: () => clusters.map(({ client: _, ...cluster }) => cluster), connect: () => assert.fail('nothing new') },
+      registry: { read: async () => clusters.map(({ client: _, ...cluster }) => cluster), connect: () => assert.fail('nothing new') },
       reconcilers: [{ resource: tenants as never, revision: 1 }],
       queue: this.queue,
       clock: this.clock,

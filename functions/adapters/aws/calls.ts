@@ -1,0 +1,36 @@
+/** How calls to AWS are bounded, and what is said of one that failed. */
+import { ConfigError, cutText } from '../../core/errors.ts';
+
+/** Limits of one call, for every client: milliseconds to a connection and to an attempt's answer, and attempts. */
+export const CLIENT_LIMITS = {
+  maxAttempts: 3,
+  requestHandler: { connectionTimeout: 2_000, requestTimeout: 5_000, throwOnRequestTimeout: true },
+} as const;
+
+/** What to do about the errors that people meet; the rest is said as AWS says it. */
+const REMEDIES: readonly (readonly [name: RegExp, remedy: string])[] = [
+  [/^(AccessDenied|UnauthorizedAccess|NotAuthorized)/, 'grant it'],
+  [/NotFound/, 'look at name, account and region'],
+  [/^(CredentialsProviderError|InvalidClientTokenId|UnrecognizedClient|ExpiredToken)/, 'look at the AWS credentials of this process'],
+  [/^(TimeoutError|ECONN|ENOTFOUND|EAI_AGAIN|NetworkingError)/, 'look at the way to AWS: in a VPC, at its endpoints'],
+];
+
+/**
+ * A fault that says what was asked, AWS's own word on it, and what to do. AWS's messages name principals and resources, never
+ * what is stored.
+ *
+ * @param what  what was asked for and in vain: `ssm:/east: cannot be read`
+ */
+export function awsFault(what: string, error: unknown): ConfigError {
+  const { name, message, code } = nameAndMessage(error);
+  const remedy = REMEDIES.find(([pattern]) => pattern.test(name) || pattern.test(code))?.[1];
+  return new ConfigError('aws-refused', `${what}: ${cutText(`${name}: ${message}`)}${remedy === undefined ? '' : `; ${remedy}`}`, {
+    cause: error,
+  });
+}
+
+function nameAndMessage(error: unknown): { readonly name: string; readonly message: string; readonly code: string } {
+  const { name = 'Error', message = '', code = '' } = error as { name?: string; message?: string; code?: string };
+  // Of several addresses that all refused, Node says only that by the code.
+  return { name: name === 'AggregateError' ? code : name, message: (message || code).replace(/\s+/g, ' '), code };
+}
