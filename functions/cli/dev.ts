@@ -1,6 +1,4 @@
 /** `dogwatch dev`: the whole system on this machine, with Node alone. */
-
-import type { Demo, DemoOptions } from '../../infra/local/dev/demo/demo.ts';
 import type { Environment } from '../core/config.ts';
 import { ConfigError } from '../core/errors.ts';
 import type { ExitCode } from './main.ts';
@@ -10,6 +8,11 @@ import { stopOnSignals } from './stop-signals.ts';
 export interface DevOptions {
   readonly apply: readonly string[];
   readonly reconcilers?: string;
+  /** Clusters are contexts of this file. */
+  readonly kubeconfig?: string;
+  readonly context?: readonly string[];
+  /** Clusters are control planes that are started here. */
+  readonly real?: boolean;
   /** A story plays by itself. */
   readonly demo?: boolean;
   /** The run ends after the story. */
@@ -18,6 +21,9 @@ export interface DevOptions {
 
 /** Nothing of a run that has ended holds the process longer than this. */
 const LEAVE_MS = 200;
+
+/** Of a run that makes its own. */
+const CLUSTERS = ['east', 'west'] as const;
 
 /** Of the summary, where nobody says how wide the reader's screen is. */
 const WIDTH = 100;
@@ -40,22 +46,34 @@ export async function dev(env: Environment, options: DevOptions): Promise<ExitCo
   const summaryOptions = { width: stdout.columns || WIDTH, hasColor: canRedraw(stdout) && stdout.hasColors() };
   let summary: readonly string[] = [];
   try {
-    const [{ startDevSession }, demo] = await Promise.all([
+    const [{ startDevSession }, { embeddedClusters }, demo] = await Promise.all([
       import('../../infra/local/dev/session.ts'),
+      import('../../infra/local/dev/embedded-clusters.ts'),
       isDemo ? openDemo(env, { emit: (event) => view.emit(event), isCalm: !canRedraw(stdout), once }) : undefined,
     ]);
-    const session = await startDevSession({
+    const common = {
       env: demo?.env ?? env,
       manifests: apply,
-      emit: (event) => (demo ?? view).emit(event),
+      emit: (event: DevEvent) => (demo ?? view).emit(event),
       ...(reconcilers === undefined ? {} : { reconcilers }),
-    });
+    };
+    const start = async (): Promise<Run> => {
+      if (demo === undefined) return { session: await startDevSession({ ...common, clusters: await clusterSource(options) }) };
+      const session = await startDevSession({ ...common, clusters: embeddedClusters(CLUSTERS) });
+      return { session, play: () => demo.play(session, stop.signal) };
+    };
+    const starting = start();
+    starting.catch(() => undefined); // nobody waits for it any more where the run is stopped before
+    // The programs of control planes may be built for minutes: whoever has enough of that does not wait.
+    const started = await Promise.race([starting, stopped.then(() => undefined)]);
+    if (started === undefined) return 0;
+    const { session, play } = started;
     const tellFirstSteps = async (): Promise<void> => {
       for (const text of (await session.ready).firstSteps) view.emit({ kind: 'step', text });
     };
     /** Ends the run where the story is all that was asked for. */
     const story = async (): Promise<End> => {
-      const end = await demo?.play(session, stop.signal);
+      const end = await play?.();
       summary = end?.summary(summaryOptions) ?? [];
       if (once) return { code: end?.isWell === true ? 0 : 1 };
       for (const text of summary) view.emit({ kind: 'story', part: 'summary', text });
@@ -74,14 +92,38 @@ export async function dev(env: Environment, options: DevOptions): Promise<ExitCo
   }
 }
 
+type Demo = import('../../infra/local/dev/demo/demo.ts').Demo;
+type DemoOptions = import('../../infra/local/dev/demo/demo.ts').DemoOptions;
+type ClusterSource = import('../../infra/local/dev/dev-clusters.ts').ClusterSource;
+type DevEvent = import('../../infra/local/dev/dev-state.ts').DevEvent;
+type DevSession = import('../../infra/local/dev/session.ts').DevSession<import('../../infra/local/dev/dev-clusters.ts').DevCluster>;
+
+/** A run that has begun, and its story where it has one. */
+interface Run {
+  readonly session: DevSession;
+  readonly play?: () => ReturnType<Demo['play']>;
+}
+
 /** How a run ends. */
 type End = { readonly code: ExitCode } | { readonly failure: unknown };
 
 /** @throws ConfigError `usage` */
-function checkUsage({ demo = false, once = false, reconcilers }: DevOptions): void {
+function checkUsage({ demo = false, once = false, reconcilers, kubeconfig, context = [], real = false }: DevOptions): void {
+  const sources = [...(demo ? ['--demo'] : []), ...(kubeconfig === undefined ? [] : ['--kubeconfig']), ...(real ? ['--real'] : [])];
+  if (sources.length > 1) throw new ConfigError('usage', `${sources.join(' and ')} exclude each other: each says where clusters come from`);
+  if (context.length > 0 && kubeconfig === undefined) throw new ConfigError('usage', '--context names a context of --kubeconfig FILE');
   if (once && !demo) throw new ConfigError('usage', '--once ends a run after its story; it goes with --demo');
   if (demo && reconcilers !== undefined)
     throw new ConfigError('usage', '--demo plays with the reconcilers of functions/reconcilers/index.ts; leave out --reconcilers');
+}
+
+async function clusterSource({ kubeconfig, context = [], real = false }: DevOptions): Promise<ClusterSource> {
+  if (kubeconfig !== undefined) {
+    const { kubeconfigClusters } = await import('../../infra/local/dev/kubeconfig-clusters.ts');
+    return kubeconfigClusters({ file: kubeconfig, contexts: context });
+  }
+  if (real) return (await import('../../infra/local/dev/real-clusters.ts')).realClusters(CLUSTERS);
+  return (await import('../../infra/local/dev/embedded-clusters.ts')).embeddedClusters(CLUSTERS);
 }
 
 async function openDemo(env: Environment, options: DemoOptions): Promise<Demo> {

@@ -42,6 +42,12 @@ function createProgram(finish: (code: ExitCode) => void): Command {
     .description('run everything on this machine, with embedded clusters and queues, and swap the function when its code changes')
     .option('--apply <file>', 'apply this manifest to every cluster at the start; may be repeated', listed, [])
     .option('--reconcilers <file>', 'a module that exports `reconcilers`, in place of functions/reconcilers/index.ts')
+    .option('--kubeconfig <file>', 'use clusters of this file in place of embedded ones, as a guest: no samples, and nothing is deleted')
+    .option('--context <name>', 'with --kubeconfig: this context; may be repeated (default: the current one)', listed, [])
+    .option(
+      '--real',
+      'start real control planes in place of embedded ones; needs Go, and builds them the first time, in about four minutes',
+    )
     .option('--demo', 'play a story that explains itself: changes, drift, many writers, an outage, a dead letter and its repair')
     .option('--once', 'with --demo: end after the story, with a summary; exit code 1 where a step of it failed')
     .action(async (options: DevOptions) => {

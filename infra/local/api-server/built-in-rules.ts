@@ -51,10 +51,20 @@ export function builtInChangeErrors({ kind, group, isCustom }: KindInfo, next: J
   const differs = (field: string): boolean => !isDeepStrictEqual(next[field], old[field]);
   if (group === RBAC && kind.endsWith('Binding'))
     return differs('roleRef') ? [invalid('roleRef', next['roleRef'], 'cannot change roleRef')] : [];
+  if (kind === 'CustomResourceDefinition') return definitionChangeErrors(next['spec'], old['spec']);
   if (group !== '' || (kind !== 'ConfigMap' && kind !== 'Secret')) return [];
   const errors = kind === 'Secret' && differs('type') ? [invalid('type', next['type'], 'field is immutable')] : [];
   if (old['immutable'] !== true) return errors;
   const detail = 'field is immutable when `immutable` is set';
   if (next['immutable'] !== true) errors.push(forbidden('immutable', detail));
   return [...errors, ...['data', 'binaryData'].filter(differs).map((field) => forbidden(field, detail))];
+}
+
+/** Objects are stored by these; a definition here is established as soon as it is there. */
+function definitionChangeErrors(next: unknown, old: unknown): FieldError[] {
+  if (!isJsonObject(next) || !isJsonObject(old)) return [];
+  const kindOf = ({ names }: JsonObject): unknown => (isJsonObject(names) ? names['kind'] : undefined);
+  const errors = next['scope'] === old['scope'] ? [] : [invalid('spec.scope', next['scope'], 'field is immutable')];
+  if (kindOf(next) !== kindOf(old)) errors.push(invalid('spec.names.kind', kindOf(next), 'field is immutable'));
+  return errors;
 }

@@ -1,8 +1,8 @@
 /** Applies objects of any kind to a cluster, as `kubectl apply --server-side` does: what a kind's path is, the cluster says. */
 import { parseStatus } from '../../../functions/adapters/kubernetes/errors.ts';
-import { APPLY_PATCH, JSON_TYPE, objectPath } from '../../../functions/adapters/kubernetes/paths.ts';
-import { createTransport, type Transport } from '../../../functions/adapters/kubernetes/transport.ts';
-import { DogwatchError, TerminalError } from '../../../functions/core/errors.ts';
+import { APPLY_PATCH, objectPath } from '../../../functions/adapters/kubernetes/paths.ts';
+import { TerminalError } from '../../../functions/core/errors.ts';
+import { type ClusterCalls, createClusterCalls, DEV_FIELD_MANAGER } from './cluster-calls.ts';
 import type { ManifestObject } from './manifest.ts';
 
 export interface Applier {
@@ -12,11 +12,10 @@ export interface Applier {
    * @returns undefined, or in one line why not, with the field that the cluster names
    */
   apply(object: ManifestObject): Promise<string | undefined>;
+  /** False while the last one failed for the cluster and not for the object: another one would fail too, after a while. */
+  readonly isAnswering: boolean;
   close(): void;
 }
-
-/** Who the cluster says has written it. */
-const FIELD_MANAGER = 'dogwatch-dev';
 
 interface ServedResource {
   readonly name: string;
@@ -25,56 +24,72 @@ interface ServedResource {
 }
 
 /** Returns at once; a kubeconfig that is not usable is what an apply fails for. */
-export function createApplier(kubeconfigPath: string): Applier {
-  const opening = openTransport(kubeconfigPath);
-  opening.catch(() => undefined); // each apply tells
+export function createApplier(kubeconfigPath: string, context?: string): Applier {
+  return applierOf(createClusterCalls({ kubeconfigPath, context }));
+}
 
-  async function pathOf({ apiVersion, kind, metadata }: ManifestObject, transport: Transport): Promise<string | undefined> {
-    const [version = '', group = ''] = apiVersion.split('/').reverse();
-    const answer = await transport.send({
-      method: 'GET',
-      path: group === '' ? `/api/${version}` : `/apis/${group}/${version}`,
-      accept: JSON_TYPE,
-    });
+/** The same over calls that are there; closing it closes them. */
+export function applierOf(calls: ClusterCalls): Applier {
+  let isAnswering = true;
+
+  /** @throws Unavailable @throws TerminalError for a name that no path can hold */
+  async function refusalOf(object: ManifestObject): Promise<string | undefined> {
+    const { apiVersion, kind } = object;
+    const resource = await servedResource(apiVersion, kind);
+    if (resource === undefined) return `no kind ${kind} of ${apiVersion} is served; apply its CRD first`;
+    const path = pathOf(object, resource);
+    const { status, text } = await answerOf({ method: 'PATCH', path, contentType: APPLY_PATCH, body: JSON.stringify(object) });
+    return status < 300 ? undefined : oneLine(parseStatus(text)?.message ?? `the cluster answers ${status}`);
+  }
+
+  async function servedResource(apiVersion: string, kind: string): Promise<ServedResource | undefined> {
+    const answer = await answerOf({ method: 'GET', path: apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}` });
     if (answer.status !== 200) return undefined;
     const { resources } = JSON.parse(answer.text) as { resources: readonly ServedResource[] };
-    const served = resources.find((resource) => resource.kind === kind && !resource.name.includes('/'));
-    if (served === undefined) return undefined;
-    const { name: plural, namespaced } = served;
-    const { name, namespace = 'default' } = metadata;
-    const query = { fieldManager: FIELD_MANAGER, force: true, fieldValidation: 'Strict' };
-    const type = { group, version, kind, plural, scope: namespaced ? 'Namespaced' : 'Cluster' } as const;
-    return objectPath(type, namespaced ? { namespace, name } : { name }, query);
+    return resources.find((resource) => resource.kind === kind && !resource.name.includes('/'));
+  }
+
+  async function answerOf(request: Parameters<ClusterCalls['send']>[0]): Promise<{ status: number; text: string }> {
+    const answer = await calls.send(request);
+    if (answer.kind === 'unavailable') throw new Unavailable(answer.problem, answer.isDenied);
+    return answer;
   }
 
   return {
     async apply(object) {
       try {
-        const transport = await opening;
-        const path = await pathOf(object, transport);
-        if (path === undefined) return `no kind ${object.kind} of ${object.apiVersion} is served; apply its CRD first`;
-        const request = { method: 'PATCH', path, accept: JSON_TYPE, contentType: APPLY_PATCH, body: JSON.stringify(object) } as const;
-        const { status, text } = await transport.send(request);
-        return status < 300 ? undefined : oneLine(parseStatus(text)?.message ?? `the cluster answers ${status}`);
+        const refusal = await refusalOf(object);
+        isAnswering = true;
+        return refusal;
       } catch (error) {
         if (error instanceof TerminalError && error.code === 'bad-request') return `metadata.name: ${error.message}`;
-        if (error instanceof DogwatchError) return error.message;
-        throw error;
+        if (!(error instanceof Unavailable)) throw error;
+        isAnswering = error.isDenied;
+        return error.message;
       }
     },
-    close: () =>
-      void opening.then(
-        (transport) => transport.close(),
-        () => undefined,
-      ),
+    get isAnswering() {
+      return isAnswering;
+    },
+    close: () => calls.close(),
   };
 }
 
-/** What reads kubeconfigs takes a second to load, in which the code can be built. */
-async function openTransport(kubeconfigPath: string): Promise<Transport> {
-  const { openCredentials } = await import('../../../functions/adapters/kubernetes/credentials.ts');
-  const credentials = openCredentials({ kind: 'file', path: kubeconfigPath, context: undefined });
-  return createTransport({ credentials, userAgent: FIELD_MANAGER });
+class Unavailable extends Error {
+  readonly isDenied: boolean;
+
+  constructor(problem: string, isDenied: boolean) {
+    super(problem);
+    this.isDenied = isDenied;
+  }
+}
+
+function pathOf({ apiVersion, kind, metadata }: ManifestObject, { name: plural, namespaced }: ServedResource): string {
+  const [version = '', group = ''] = apiVersion.split('/').reverse();
+  const { name, namespace = 'default' } = metadata;
+  const query = { fieldManager: DEV_FIELD_MANAGER, force: true, fieldValidation: 'Strict' };
+  const type = { group, version, kind, plural, scope: namespaced ? 'Namespaced' : 'Cluster' } as const;
+  return objectPath(type, namespaced ? { namespace, name } : { name }, query);
 }
 
 const oneLine = (text: string): string => text.replace(/\s*\n\s*/g, ' ');

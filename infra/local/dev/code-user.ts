@@ -2,29 +2,31 @@
 import { rmSync } from 'node:fs';
 import { ConfigError } from '../../../functions/core/errors.ts';
 import type { InvocationResult } from '../function-host/invocation.ts';
-import { createPool, type Pool } from '../function-host/pool.ts';
+import { createPool, type Pool, type PoolOptions } from '../function-host/pool.ts';
 import type { Code } from './code.ts';
+import type { Crd } from './crd-calls.ts';
+import type { CrdKeeper } from './crd-keeper.ts';
 import type { DevEvent } from './dev-state.ts';
 import { eventOfLine } from './function-lines.ts';
 import { LANE_CONCURRENCY } from './function-sources.ts';
-import type { ManifestObject } from './manifest.ts';
-import { type Appliers, applyToAll, nameOf } from './manifest-files.ts';
 import type { ReplaceableFunction } from './replaceable-function.ts';
 import type { WatcherProcess } from './watcher-process.ts';
 
 export interface CodeUserOptions {
   readonly emit: (event: DevEvent) => void;
-  readonly appliers: Appliers;
-  readonly runningCode: ReplaceableFunction;
-  readonly watcher: WatcherProcess;
+  readonly crds: Pick<CrdKeeper, 'use'>;
+  readonly runningCode: Pick<ReplaceableFunction, 'replace'>;
+  readonly watcher: Pick<WatcherProcess, 'run'>;
   readonly functionEnv: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
+  /** Of the function; tests bring one without processes. */
+  readonly startPool?: (options: PoolOptions) => Pool;
   /** Called once, when the first code is in use, with the kinds that it defines: `<apiVersion> <kind>`. */
   readonly firstUse: (kinds: ReadonlySet<string>) => void;
 }
 
 /**
- * The function that does it. Code that is as the code in use changes nothing.
+ * The function that does it. Code that is as the code in use starts nothing anew; its CRDs are applied again.
  *
  * @throws ConfigError of one line where the function does not start, or a cluster refuses a CRD; the code before goes on
  */
@@ -32,35 +34,50 @@ export function createCodeUser(options: CodeUserOptions): (code: Code) => Promis
   const { runningCode, watcher, firstUse } = options;
   let functionCode: Code | undefined;
   let watcherCode: Code | undefined;
+  let isInUse = false;
+  /** Replaced, with invocations that still run. */
+  const ending = new Set<Code>();
 
   /** The folders of builds that nobody runs. */
   const discard = (...codes: readonly (Code | undefined)[]): void => {
     for (const code of codes)
-      if (code !== undefined && code !== functionCode && code !== watcherCode) rmSync(code.dir, { recursive: true, force: true });
+      if (code !== undefined && code !== functionCode && code !== watcherCode && !ending.has(code))
+        rmSync(code.dir, { recursive: true, force: true });
   };
 
-  return async (code) => {
+  async function swap(code: Code): Promise<void> {
     const before = { function: functionCode, watcher: watcherCode };
-    if (before.function?.digests.function !== code.digests.function) {
-      const next = await startCode(code, options).catch((error: unknown) => {
-        discard(code);
-        throw error;
-      });
+    if (before.function?.digests.function === code.digests.function) {
+      await options.crds.use(code.crds as readonly Crd[]);
+    } else {
+      const next = await startCode(code, options);
       functionCode = code;
-      void runningCode.replace(next).then(() => discard(before.function, before.watcher));
+      void replace(before.function, next);
     }
-    if (before.watcher?.digests.watcher !== code.digests.watcher) {
-      watcherCode = code;
-      await watcher.run(code.dir);
-    }
-    discard(code);
-    if (before.function === undefined) firstUse(kindsOf(code.crds));
+    if (before.watcher?.digests.watcher === code.digests.watcher) return;
+    await watcher.run(code.dir);
+    watcherCode = code;
+    discard(before.watcher);
+  }
+
+  async function replace(old: Code | undefined, next: Pool): Promise<void> {
+    if (old !== undefined) ending.add(old);
+    await runningCode.replace(next);
+    if (old !== undefined) ending.delete(old);
+    discard(old);
+  }
+
+  return async (code) => {
+    await swap(code).finally(() => discard(code));
+    if (isInUse) return;
+    isInUse = true;
+    firstUse(kindsOf(code.crds));
   };
 }
 
 /** Starts it, one process of it too, so that the next message finds that warm, and has its kinds served. @throws ConfigError */
-async function startCode(code: Code, { emit, functionEnv, timeoutMs, appliers }: CodeUserOptions): Promise<Pool> {
-  const pool = createPool({
+async function startCode(code: Code, { emit, functionEnv, timeoutMs, crds, startPool = createPool }: CodeUserOptions): Promise<Pool> {
+  const pool = startPool({
     artifact: code.dir,
     maximumConcurrency: 2 * LANE_CONCURRENCY,
     timeoutMs,
@@ -73,7 +90,7 @@ async function startCode(code: Code, { emit, functionEnv, timeoutMs, appliers }:
   try {
     const answer = await pool.invoke({ Records: [] });
     if (answer.kind !== 'answer') throw new ConfigError('function-fault', `the function does not start: ${describeFault(answer)}`);
-    await applyCrds(code.crds as readonly ManifestObject[], appliers);
+    await crds.use(code.crds as readonly Crd[]);
     return pool;
   } catch (error) {
     await pool.stop();
@@ -85,24 +102,9 @@ function describeFault(answer: InvocationResult): string {
   return answer.kind === 'error' ? `${answer.error.errorType}: ${answer.error.errorMessage}`.replace(/\s*\n\s*/g, ' ') : answer.kind;
 }
 
-/** @throws ConfigError `crd-refused` */
-async function applyCrds(crds: readonly ManifestObject[], appliers: Appliers): Promise<void> {
-  for (const crd of crds) {
-    for (const [text, clusters] of await applyToAll(crd, appliers))
-      throw new ConfigError('crd-refused', `${nameOf(crd)} is refused by ${clusters.join(' and ')}: ${text}`);
-  }
-}
-
-interface CrdSpec {
-  readonly group: string;
-  readonly names: { readonly kind: string };
-  readonly versions: readonly { readonly name: string }[];
-}
-
 function kindsOf(crds: Code['crds']): Set<string> {
   return new Set(
-    crds.flatMap(({ spec }) => {
-      const { group, names, versions } = spec as CrdSpec;
+    (crds as readonly Crd[]).flatMap(({ spec: { group, names, versions } }) => {
       return versions.map(({ name }) => `${group}/${name} ${names.kind}`);
     }),
   );

@@ -1,9 +1,10 @@
 /** What a newcomer is told when everything runs: where it is, and what to try. */
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import type { DevCluster } from './dev-clusters.ts';
 
 export interface Whereabouts {
-  readonly kubeconfigs: readonly { readonly name: string; readonly path: string }[];
+  readonly clusters: readonly DevCluster[];
   /** To be sourced in another terminal. */
   readonly envFile: string;
   readonly watcherAddress: string;
@@ -14,25 +15,32 @@ export interface Whereabouts {
 }
 
 /** Lines, in the order to print them. The names are those of events/samples. */
-export function firstSteps({ kubeconfigs, envFile, watcherAddress, maxAttempts, path }: Whereabouts): string[] {
-  const [first = { name: '', path: '' }] = kubeconfigs;
-  const kubectl = `kubectl --context ${first.name}`;
+export function firstSteps({ clusters, envFile, watcherAddress, maxAttempts, path }: Whereabouts): string[] {
+  const [first] = clusters;
+  if (first === undefined) return [];
+  const kubectl = `kubectl --context ${first.context}`;
   const reconcile = `npm run -s dogwatch -- reconcile tenant/acme --cluster ${first.name}`;
   return [
-    ...kubeconfigs.map(({ name, path: file }) => `kubeconfig of ${name}: ${file}`),
+    ...clusters.map(({ name, kubeconfigPath }) => `kubeconfig of ${name}: ${kubeconfigPath}`),
     `watcher: ${watcherAddress}/readyz and /metrics`,
     `in another terminal: source ${envFile}`,
-    ...(hasProgram('kubectl', path)
+    ...(!first.isOwn
       ? [
-          `1. run an object by hand: ${reconcile}`,
-          `2. pause it: ${kubectl} annotate tenant acme dogwatch.dev/paused=true (and go on: dogwatch.dev/paused-)`,
-          `3. one that cannot succeed, a dead letter after ${maxAttempts} attempts: sed 's/name: acme/name: no.dots/' events/samples/tenant.yaml | ${kubectl} apply --server-side -f -`,
+          `1. make an object where you may: ${kubectl} apply --server-side -f events/samples/tenant.yaml`,
+          `2. run it by hand: ${reconcile}`,
+          '3. change functions/reconcilers/tenant.ts and save it: the function is swapped',
         ]
-      : [
-          `1. run an object by hand: ${reconcile}`,
-          '2. change functions/reconcilers/tenant.ts and save it: the function is swapped',
-          '3. apply objects of your own: start again with npm run dev -- --apply FILE (kubectl is not on the PATH)',
-        ]),
+      : hasProgram('kubectl', path)
+        ? [
+            `1. run an object by hand: ${reconcile}`,
+            `2. pause it: ${kubectl} annotate tenant acme dogwatch.dev/paused=true (and go on: dogwatch.dev/paused-)`,
+            `3. one that cannot succeed, a dead letter after ${maxAttempts} attempts: sed 's/name: acme/name: no.dots/' events/samples/tenant.yaml | ${kubectl} apply --server-side -f -`,
+          ]
+        : [
+            `1. run an object by hand: ${reconcile}`,
+            '2. change functions/reconcilers/tenant.ts and save it: the function is swapped',
+            '3. apply objects of your own: start again with npm run dev -- --apply FILE (kubectl is not on the PATH)',
+          ]),
   ];
 }
 

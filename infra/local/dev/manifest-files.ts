@@ -33,23 +33,23 @@ async function applyManifest(
 ): Promise<void> {
   for (const text of problems) emit({ kind: 'notice', level: 'error', text });
   const applied = new Set<string>();
+  const left = new Map(appliers);
   for (const { object, where } of entries) {
-    const refusals = await applyToAll(object, appliers);
-    if (refusals.size === 0) applied.add(nameOf(object));
+    const refusals = await applyToAll(object, left);
+    if (refusals.size === 0 && left.size > 0) applied.add(nameOf(object));
     for (const [text, clusters] of refusals)
       emit({ kind: 'notice', level: 'error', text: `${where}: ${nameOf(object)} in ${clusters.join(', ')}: ${text}` });
+    // A file of a hundred objects would wait a hundred times.
+    for (const [cluster, { isAnswering }] of left) if (!isAnswering) left.delete(cluster);
   }
-  if (applied.size > 0)
-    emit({ kind: 'step', text: `applied ${file} to ${[...appliers.keys()].join(' and ')}: ${[...applied].join(', ')}` });
+  if (applied.size > 0) emit({ kind: 'step', text: `applied ${file} to ${[...left.keys()].join(' and ')}: ${[...applied].join(', ')}` });
 }
 
 /** What clusters refuse it for, and which. */
-export async function applyToAll(object: ManifestObject, appliers: Appliers): Promise<Map<string, string[]>> {
+async function applyToAll(object: ManifestObject, appliers: Appliers): Promise<Map<string, string[]>> {
+  const results = await Promise.all([...appliers].map(async ([cluster, applier]) => ({ cluster, refusal: await applier.apply(object) })));
   const refusals = new Map<string, string[]>();
-  for (const [cluster, applier] of appliers) {
-    const refusal = await applier.apply(object);
-    if (refusal !== undefined) refusals.set(refusal, [...(refusals.get(refusal) ?? []), cluster]);
-  }
+  for (const { cluster, refusal } of results) if (refusal !== undefined) refusals.set(refusal, [...(refusals.get(refusal) ?? []), cluster]);
   return refusals;
 }
 

@@ -1,11 +1,11 @@
 /**
- * A development run: everything that Dogwatch needs and is, on this machine, of which only Node has to be there. Two embedded
- * clusters, embedded queues, the built watcher and the built function, which is swapped when the code changes. It tells what
- * happens as events; what is wrong with the code or a manifest is told and the rest goes on.
+ * A development run: everything that Dogwatch needs and is, on this machine. Clusters from one source or another, embedded queues, the
+ * built watcher and the built function, which is swapped when the code changes. It tells what happens as events; what is wrong with the
+ * code, a manifest or one cluster is told and the rest goes on.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, relative, resolve } from 'node:path';
+import { delimiter, dirname, join, relative, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Environment, readConfig, readSetting } from '../../../functions/core/config.ts';
 import type { ListenAddress } from '../../../functions/core/settings.ts';
@@ -13,21 +13,26 @@ import { startHealthServer } from '../../../functions/watcher/health.ts';
 import { findFreePorts } from '../free-ports.ts';
 import { onParentExit } from '../parent-exit.ts';
 import { functionEnvironment } from '../run-function.ts';
-import { createApplier } from './apply-object.ts';
+import { applierOf } from './apply-object.ts';
 import { readCells } from './cell-levels.ts';
+import { createClusterCalls } from './cluster-calls.ts';
 import { onCodeChange } from './code-changes.ts';
 import { createCodeLoop } from './code-loop.ts';
 import { createCodeUser } from './code-user.ts';
+import { createCrdCalls } from './crd-calls.ts';
+import { createCrdKeeper } from './crd-keeper.ts';
+import { type ClusterSource, type DevCluster, type DevClusters, writeRegistry } from './dev-clusters.ts';
 import { type DevQueues, startDevQueues } from './dev-queues.ts';
 import type { DevEvent } from './dev-state.ts';
-import { type EmbeddedClusters, startEmbeddedClusters } from './embedded-clusters.ts';
+import type { EmbeddedCluster } from './embedded-clusters.ts';
 import { firstSteps } from './first-steps.ts';
 import { runSources } from './function-sources.ts';
 import { type Appliers, applyFile, applySamples } from './manifest-files.ts';
 import { ReplaceableFunction } from './replaceable-function.ts';
 import { createWatcherProcess } from './watcher-process.ts';
 
-export interface DevOptions {
+export interface DevOptions<Cluster extends DevCluster = DevCluster> {
+  readonly clusters: ClusterSource<Cluster>;
   /** Settings of Dogwatch in it hold; where clusters, queues and AWS are is decided here. */
   readonly env: Environment;
   /** Manifests that are applied at the start, to every cluster. */
@@ -38,8 +43,8 @@ export interface DevOptions {
 }
 
 /** What a pipeline that runs is made of. */
-export interface DevPipeline {
-  readonly clusters: EmbeddedClusters['all'];
+export interface DevPipeline<Cluster extends DevCluster = EmbeddedCluster> {
+  readonly clusters: readonly Cluster[];
   /** By the clusters' names. */
   readonly appliers: Appliers;
   readonly queues: DevQueues;
@@ -51,27 +56,28 @@ export interface DevPipeline {
   readonly firstSteps: readonly string[];
 }
 
-export interface DevSession {
+export interface DevSession<Cluster extends DevCluster = EmbeddedCluster> {
   /** Resolves when the first code is in use, the watcher is ready, and samples and manifests are applied: not before the code can be built. */
-  readonly ready: Promise<DevPipeline>;
+  readonly ready: Promise<DevPipeline<Cluster>>;
   /** Resolves with what the run cannot go on with. */
   readonly failed: Promise<unknown>;
   /** Ends everything within three seconds and removes what was written. */
   stop(): Promise<void>;
 }
 
-const CLUSTERS = ['east', 'west'] as const;
 const SILENT = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 const ROOT = resolve(import.meta.dirname, '../../..');
 const SETTINGS = /^(DOGWATCH_|POWERTOOLS_)|^LOG_LEVEL$/;
 /** What is meant for hours on AWS is to be seen within half a minute here. */
 const SHORT_RETRIES = { DOGWATCH_MAX_ATTEMPTS: '4' };
 const LEVELS_MS = 1_000;
+/** How often it is looked whether somebody has changed the CRDs. */
+const CRDS_MS = 3_000;
 /** What may still be running when a run ends gets so long. */
 const STOP_SECONDS = 1.2;
 
 /** Resolves when clusters and queues are there; the rest follows. @throws ConfigError for a setting that is wrong, before anything is started */
-export async function startDevSession(options: DevOptions): Promise<DevSession> {
+export async function startDevSession<Cluster extends DevCluster>(options: DevOptions<Cluster>): Promise<DevSession<Cluster>> {
   const { emit } = options;
   const own = Object.entries(options.env).filter(([name, value]) => SETTINGS.test(name) && value !== undefined);
   const settings: Record<string, string> = { ...SHORT_RETRIES, ...Object.fromEntries(own) };
@@ -81,13 +87,12 @@ export async function startDevSession(options: DevOptions): Promise<DevSession> 
   const dir = mkdtempSync(join(tmpdir(), 'dogwatch-dev-'));
   // Kept to the end of the process: a build that is under way when a run ends may write once more.
   onParentExit(() => rmSync(dir, { recursive: true, force: true }));
-  let clusters: EmbeddedClusters | undefined;
+  let clusters: DevClusters<Cluster> | undefined;
   let queues: DevQueues | undefined;
   try {
-    emit({ kind: 'step', text: `starting two embedded clusters (${CLUSTERS.join(', ')}) and the queues` });
-    clusters = await startEmbeddedClusters(CLUSTERS, dir);
+    clusters = await options.clusters.start(dir, emit);
     queues = await startDevQueues(timeoutSeconds);
-    const env = { ...settings, DOGWATCH_CLUSTERS: clusters.registryPath, ...queues.env, DOGWATCH_HTTP_ADDRESS: address };
+    const env = { ...settings, DOGWATCH_CLUSTERS: writeRegistry(dir, clusters.all), ...queues.env, DOGWATCH_HTTP_ADDRESS: address };
     readConfig(env, 'watcher');
     return runSession(options, { dir, clusters, queues, env, timeoutSeconds });
   } catch (error) {
@@ -106,23 +111,29 @@ async function findAddress({ host, port }: ListenAddress): Promise<string> {
   return `${host.includes(':') ? `[${host}]` : host}:${address.port}`;
 }
 
-interface Surroundings {
+interface Surroundings<Cluster extends DevCluster> {
   readonly dir: string;
-  readonly clusters: EmbeddedClusters;
+  readonly clusters: DevClusters<Cluster>;
   readonly queues: DevQueues;
   /** Of the watcher and, but for the credentials, of the function. */
   readonly env: Readonly<Record<string, string>>;
   readonly timeoutSeconds: number;
 }
 
-function runSession(
-  { emit, manifests, reconcilers }: DevOptions,
-  { dir, clusters, queues, env, timeoutSeconds }: Surroundings,
-): DevSession {
+function runSession<Cluster extends DevCluster>(
+  { emit, manifests, reconcilers }: DevOptions<Cluster>,
+  { dir, clusters, queues, env, timeoutSeconds }: Surroundings<Cluster>,
+): DevSession<Cluster> {
   const stopping = new AbortController();
   const { promise: failed, resolve: fail } = Promise.withResolvers<unknown>();
-  const { promise: ready, resolve: setReady } = Promise.withResolvers<DevPipeline>();
-  const appliers = new Map(clusters.all.map(({ name, kubeconfigPath }) => [name, createApplier(kubeconfigPath)]));
+  const { promise: ready, resolve: setReady } = Promise.withResolvers<DevPipeline<Cluster>>();
+  const calls = clusters.all.map((cluster) => ({ cluster, calls: createClusterCalls(cluster) }));
+  const appliers = new Map(calls.map(({ cluster, calls: ofIt }) => [cluster.name, applierOf(ofIt)]));
+  const ownAppliers = new Map([...appliers].filter(([name]) => clusters.all.some((cluster) => cluster.name === name && cluster.isOwn)));
+  const crds = createCrdKeeper(
+    calls.map(({ cluster: { name, isOwn }, calls: ofIt }) => ({ name, isOwn, calls: createCrdCalls(ofIt) })),
+    emit,
+  );
   const runningCode = new ReplaceableFunction(timeoutSeconds * 1000);
   const watcherAddress = `http://${env['DOGWATCH_HTTP_ADDRESS']}`;
   const watcher = createWatcherProcess({
@@ -134,7 +145,7 @@ function runSession(
   const module = reconcilers === undefined ? undefined : resolve(reconcilers);
   const codeUser = createCodeUser({
     emit,
-    appliers,
+    crds,
     runningCode,
     watcher,
     functionEnv: functionEnvironment(readConfig(env, 'reconcile'), env),
@@ -154,12 +165,12 @@ function runSession(
     sourcesEnd = runSources(queues, runningCode, stopping, emit);
     sourcesEnd.catch(fail);
     await watcher.ready(stopping.signal);
-    await applySamples(kinds, appliers, emit);
+    await applySamples(kinds, ownAppliers, emit);
     for (const file of manifests) await applyFile(file, appliers, emit);
-    const kubeconfigs = clusters.all.map(({ name, kubeconfigPath }) => ({ name, path: kubeconfigPath }));
     const maxAttempts = readSetting(env, 'maxAttempts');
-    const envFile = writeEnvFile(dir, env, kubeconfigs.map(({ path }) => path).join(':'));
-    const steps = firstSteps({ kubeconfigs, envFile, watcherAddress, path: process.env['PATH'] ?? '', maxAttempts });
+    const envFile = writeEnvFile(dir, env, clusters);
+    const path = [clusters.programs, process.env['PATH']].filter((part) => part !== undefined).join(delimiter);
+    const steps = firstSteps({ clusters: clusters.all, envFile, watcherAddress, path, maxAttempts });
     setReady({ clusters: clusters.all, appliers, queues, watcherAddress, env, firstSteps: steps });
   }
 
@@ -173,8 +184,16 @@ function runSession(
     }
   }
 
+  async function keepCrds(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      await sleep(CRDS_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
+      if (!stopping.signal.aborted) await crds.look();
+    }
+  }
+
   loop.build();
   tellLevels().catch(fail);
+  keepCrds().catch(fail);
   return {
     ready,
     failed,
@@ -192,12 +211,15 @@ function runSession(
 }
 
 /** What other terminals need for `dogwatch reconcile` and kubectl, as a file to source. */
-function writeEnvFile(dir: string, env: Readonly<Record<string, string>>, kubeconfig: string): string {
+function writeEnvFile(dir: string, env: Readonly<Record<string, string>>, { all, programs }: DevClusters): string {
   const { DOGWATCH_HTTP_ADDRESS: _, ...rest } = env;
   const path = join(dir, 'env');
-  const lines = Object.entries({ ...rest, KUBECONFIG: kubeconfig }).map(
-    ([name, value]) => `export ${name}='${value.replaceAll("'", "'\\''")}'\n`,
+  const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+  const kubeconfigs = new Set(all.map(({ kubeconfigPath }) => kubeconfigPath));
+  const lines = Object.entries({ ...rest, KUBECONFIG: [...kubeconfigs].join(':') }).map(
+    ([name, value]) => `export ${name}=${quoted(value)}\n`,
   );
+  if (programs !== undefined) lines.push(`export PATH=${quoted(programs)}:"$PATH"\n`);
   writeFileSync(path, lines.join(''), { mode: 0o600 });
   return path;
 }

@@ -157,4 +157,28 @@ export const discoveryCases: readonly ContractCase[] = [
       assert.deepEqual([preferredVersion.version, ...versions.map(({ version }: Body) => version)], ['v2', 'v2', 'v1', 'v3beta1']);
     },
   },
+  {
+    name: 'scope and kind of an established definition are immutable',
+    async run(lab) {
+      const definition = await definitionOf(lab, () => undefined);
+      const { name } = definition.metadata;
+      assertDone(await lab.send('POST', CRDS, { body: definition }), 201);
+      const isEstablished = ({ type, status }: Body): boolean => type === 'Established' && status === 'True';
+      await eventually('the definition is established', async () =>
+        (await lab.send('GET', `${CRDS}/${name}`)).body.status?.conditions?.some(isEstablished),
+      );
+      for (const [field, spec] of [
+        ['spec.scope', { scope: 'Cluster' }],
+        ['spec.names.kind', { names: { kind: 'Renamed', listKind: 'RenamedList' } }],
+      ] as const) {
+        const answer = await lab.send('PATCH', `${CRDS}/${name}`, { body: { spec }, type: 'application/merge-patch+json' });
+        assertRefused(answer, {
+          status: 422,
+          reason: 'Invalid',
+          details: { name, group: 'apiextensions.k8s.io', kind: 'CustomResourceDefinition' },
+          message: new RegExp(`${field.replaceAll('.', '\\.')}: Invalid value: "\\w+": field is immutable`),
+        });
+      }
+    },
+  },
 ];

@@ -14,12 +14,9 @@ describe('firstSteps', () => {
   });
   after(() => rmSync(dir, { recursive: true, force: true }));
 
-  const steps = (path: string): string =>
+  const steps = (path: string, isOwn = true): string =>
     firstSteps({
-      kubeconfigs: [
-        { name: 'east', path: '/d/east.kubeconfig' },
-        { name: 'west', path: '/d/west.kubeconfig' },
-      ],
+      clusters: ['east', 'west'].map((name) => ({ name, kubeconfigPath: `/d/${name}.kubeconfig`, context: name, isOwn })),
       envFile: '/d/env',
       watcherAddress: 'http://127.0.0.1:1',
       maxAttempts: 4,
@@ -39,5 +36,11 @@ describe('firstSteps', () => {
     assert.match(all, /^2\. pause it: kubectl --context east annotate tenant acme dogwatch\.dev\/paused=true/m);
     assert.match(all, /^3\. .* after 4 attempts: .*\| kubectl --context east apply --server-side -f -$/m);
     assert.doesNotMatch(all, /--apply FILE/);
+  });
+
+  it('makes nothing in a cluster that is somebody’s: whoever may does', () => {
+    const all = steps('/nowhere', false);
+    assert.match(all, /^1\. make an object where you may: kubectl --context east apply --server-side -f events\/samples\/tenant\.yaml/m);
+    assert.doesNotMatch(all, /no\.dots|pause/);
   });
 });
