@@ -138,10 +138,12 @@ export class BenchParts {
 }
 
 async function refuseMissingKinds(cluster: TestCluster, reconcilers: readonly Reconciler[]): Promise<void> {
-  for (const { resource, owns } of reconcilers) {
-    const [missing] = await cluster.missingKinds([resource, ...owns].map(groupKind));
-    if (missing === undefined) continue;
-    const text = `the reconciler of ${resource.kind} is for, or owns, ${missing}, which the embedded API server does not have`;
-    throw new BenchError('kind-not-served', `${text}; give its CustomResourceDefinition in crds`);
-  }
+  const needed = reconcilers.flatMap(({ resource, owns }) =>
+    [resource, ...owns].map((type) => ({ by: resource.kind, name: groupKind(type) })),
+  );
+  const [missing] = await cluster.missingKinds(needed.map(({ name }) => name));
+  if (missing === undefined) return;
+  const by = needed.find(({ name }) => name === missing)?.by;
+  const text = `the reconciler of ${by} is for, or owns, ${missing}, which the embedded API server does not have`;
+  throw new BenchError('kind-not-served', `${text}; give its CustomResourceDefinition in crds`);
 }

@@ -66,74 +66,90 @@ describe('a crash on a bench', () => {
   });
 });
 
-describe('forEachCrash', () => {
-  /** A thing outside for each object, made under that name. */
-  const story = (nameOf: (uid: string) => string) => {
-    let bench: Bench | undefined;
-    const things = new Set<string>();
-    const reconciler = greetingWith({
-      owns: [],
-      finalizer: 'platform.example/thing',
-      async reconcile({ object }) {
-        const name = nameOf(object.metadata.uid);
-        if (!things.has(name)) await bench?.effect('make thing', async () => things.add(name));
-        return { status: { configMap: name } };
-      },
-      async finalize({ uid }) {
-        await bench?.effect('remove thing', async () => things.delete(nameOf(uid)));
-        return { done: true };
-      },
-    });
-    return {
-      options: { reconcilers: [reconciler] },
-      async tell(given: Bench): Promise<void> {
-        bench = given;
-        things.clear();
-        await bench.apply(greetingObject('hi'));
-        await bench.settle();
-        assert.equal(things.size, 1);
-        await bench.delete('Greeting', 'hello');
-        await bench.settle();
-        assert.equal(things.size, 0);
-      },
-    };
+/** A thing outside for each object, made under that name. */
+function scene(nameOf: (uid: string) => string) {
+  let bench: Bench | undefined;
+  const things = new Set<string>();
+  const reconciler = greetingWith({
+    owns: [],
+    finalizer: 'platform.example/thing',
+    async reconcile({ object }) {
+      const name = nameOf(object.metadata.uid);
+      if (!things.has(name)) await bench?.effect('make thing', async () => things.add(name));
+      return { status: { configMap: name } };
+    },
+    async finalize({ uid }) {
+      await bench?.effect('remove thing', async () => things.delete(nameOf(uid)));
+      return { done: true };
+    },
+  });
+  const begin = async (given: Bench): Promise<void> => {
+    bench = given;
+    things.clear();
+    await bench.apply(greetingObject('hi'));
+    await bench.settle();
+    assert.equal(things.size, 1);
   };
+  return { options: { reconcilers: [reconciler] }, begin };
+}
 
-  it('passes where every death is made up for, and names the effects', async () => {
-    const { options, tell } = story((uid) => uid);
-    const { effects } = await forEachCrash(options, tell);
-    assert.deepEqual(effects, [
-      'add finalizer of Greeting default/hello',
-      'make thing',
-      'apply status of Greeting default/hello',
-      'create Event Reconciled of Greeting default/hello',
-      'acknowledge created of Greeting default/hello',
+const BEGINNING = [
+  'add finalizer of Greeting default/hello',
+  'make thing',
+  'apply status of Greeting default/hello',
+  'create Event Reconciled of Greeting default/hello',
+  'acknowledge created of Greeting default/hello',
+];
+
+describe('the effects on a bench', () => {
+  it('are all that the function does to the world, in order', async () => {
+    const { options, begin } = scene((uid) => uid);
+    await using bench = await startBench(options);
+    await begin(bench);
+    await bench.delete('Greeting', 'hello');
+    await bench.settle();
+    const afterwards = ['remove thing', 'acknowledge deleted of Greeting default/hello'];
+    assert.deepEqual(bench.effectTexts, [
+      ...BEGINNING,
       'remove thing',
       'send deleted of Greeting default/hello',
       'remove finalizer of Greeting default/hello',
       'acknowledge deleting of Greeting default/hello',
-      'remove thing',
-      'acknowledge deleted of Greeting default/hello',
-      // The watcher has told of it, too.
-      'remove thing',
-      'acknowledge deleted of Greeting default/hello',
+      // The message of the function, and the one of the watcher.
+      ...[...afterwards, ...afterwards],
     ]);
+  });
+});
+
+describe('forEachCrash', () => {
+  it('passes where every death is made up for, and names the effects', async () => {
+    const { options, begin } = scene((uid) => uid);
+    let count = 0;
+    const { effects } = await forEachCrash(options, async (bench) => {
+      count += 1;
+      await begin(bench);
+    });
+    assert.deepEqual([effects, count], [BEGINNING, 1 + 2 * BEGINNING.length]);
   });
 
   it('says where one is not, and what was wrong then', async () => {
     let count = 0;
-    const { options, tell } = story((uid) => {
+    const { options, begin } = scene((uid) => {
       count += 1;
-      return count % 3 === 1 ? uid : `${uid}-${count}`;
+      return `${uid}-${count}`;
     });
-    const told = forEachCrash(options, async (bench) => {
-      count = 0;
-      await tell(bench);
-    });
-    await assert.rejects(told, (error) => {
+    await assert.rejects(forEachCrash(options, begin), (error) => {
       assert.ok(error instanceof BenchError);
-      assert.match(error.message, /of \d+ deaths of the function are not made up for:\n/);
-      assert.match(error.message, /after effect 2, make thing: /);
+      const told = error.message.split('\n').filter((line) => /effect \d/.test(line));
+      assert.match(error.message, /^6 of 10 deaths of the function are not made up for:\n/);
+      assert.match(error.message, /and 1 more$/);
+      assert.deepEqual(
+        told.map((line) => line.trim().replace(/: .*/, '')),
+        ['after 2', 'before 3', 'after 3', 'before 4', 'after 4'].map((where) => {
+          const [side, index = ''] = where.split(' ');
+          return `${side} effect ${index}, ${BEGINNING[Number(index) - 1]}`;
+        }),
+      );
       assert.ok(error.cause instanceof assert.AssertionError);
       return true;
     });
