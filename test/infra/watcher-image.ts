@@ -33,7 +33,7 @@ export function readImage(): Image {
         base = rest.replace('NODE_IMAGE=', '');
         break;
       case 'FROM':
-        if (rest !== '${NODE_IMAGE}') throw new Error(`another base: ${line}`);
+        if (!/^\$\{NODE_IMAGE\}$/.test(rest)) throw new Error(`another base: ${line}`);
         break;
       case 'WORKDIR':
         workdir = rest;
