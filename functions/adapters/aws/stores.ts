@@ -26,7 +26,7 @@ export function openStores(): { readonly read: ReadRemoteText } {
       const text = await stored(parsed.store, parsed.id).catch((error: unknown) => {
         throw awsFault(`${reference}: cannot be read`, error);
       });
-      if (text === undefined) throw new ConfigError('source-empty', `${reference}: holds no text`);
+      if (!text) throw new ConfigError('source-empty', `${reference}: holds no text`);
       return parsed.key === undefined ? text : valueUnder(text, parsed.key, reference);
     },
   };
