@@ -84,6 +84,6 @@ function chooses(choice: EffectChoice, effect: Effect): boolean {
     case 'function':
       return choice(effect);
     default:
-      return choice.test(effect.text);
+      return effect.text.search(choice) >= 0;
   }
 }

@@ -3,7 +3,7 @@ export { Bench, startBench } from './bench.ts';
 export { BenchError } from './bench-error.ts';
 export type { BenchOptions, BenchSettings } from './bench-options.ts';
 export type { CrashPoint, Effect, EffectChoice } from './effects.ts';
-export { type CrashReport, type CrashStory, forEachCrash } from './for-each-crash.ts';
+export { type CrashOptions, type CrashReport, type CrashStory, forEachCrash } from './for-each-crash.ts';
 export { type OutsideOptions, type OutsideRequest, type OutsideService, startOutsideService } from './outside-service.ts';
 export type { Limits } from './pipeline.ts';
 export type { DeadLetter, LogLine, ObjectPlace, RecordedWrite, RunOutcome, SentMessage } from './records.ts';

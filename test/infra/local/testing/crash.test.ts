@@ -163,6 +163,22 @@ describe('forEachCrash', () => {
     );
   });
 
+  it('takes those effects only that are asked for, and notices where there is none', async () => {
+    const { options, begin } = scene((uid) => uid);
+    let count = 0;
+    await forEachCrash({ ...options, only: /thing/g }, async (bench) => {
+      count += 1;
+      await begin(bench);
+    });
+    assert.equal(count, 3);
+    await assert.rejects(
+      forEachCrash({ ...options, only: /think/ }, begin),
+      /none of the effects of the story fits \/think\/: add finalizer/,
+    );
+    const nothing = forEachCrash({ reconcilers: [] }, async () => {});
+    await assert.rejects(nothing, /the story has no effect/);
+  });
+
   it('notices a story that does not do the same each time', async () => {
     let count = 0;
     const run = forEachCrash({ reconcilers: [greetingWith()] }, async (bench) => {
