@@ -87,6 +87,8 @@ export function rbacYaml({ for: unit, cluster, manifests, subject, eks }: RbacAn
   return `${comments.join('')}${objects.join('---\n')}`;
 }
 
+const bothGroups = (['reconcile', 'watcher'] as const).map((unit) => groupOf(unit).name);
+
 function accessLines(subject: Subject, eks: EksAccess | undefined): readonly string[] {
   switch (subject.kind) {
     case 'ServiceAccount':
@@ -103,6 +105,8 @@ function accessLines(subject: Subject, eks: EksAccess | undefined): readonly str
         `  ${eks.accessEntry}`,
         'and where it has the ConfigMap kube-system/aws-auth only, one more line of mapRoles there:',
         `  ${eks.mapRole}`,
+        'A role has one access entry in a cluster: where watcher and function come with the same role, as they do by one registry that names',
+        `it, the entry has both groups (${bothGroups.join(' ')}), and each may do what either may.`,
         ...(eks.accessEntry.includes(ROLE_VARIABLE) ? [`${ROLE_VARIABLE} is the ARN of the role that the process runs with.`] : []),
       ];
   }

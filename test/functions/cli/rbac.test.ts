@@ -90,6 +90,13 @@ describe('dogwatch rbac', () => {
       says: [/For whoever is in the group dogwatch-watcher/],
       silent: /create-access-entry/,
     },
+    {
+      name: 'a kubeconfig in a store of AWS, which is not fetched for it: the same',
+      unit: 'reconcile',
+      access: { kind: 'remote', reference: 'ssm:/dogwatch/east' },
+      subject: { ...GROUP, name: 'dogwatch-reconcile' },
+      says: [/For whoever is in the group dogwatch-reconcile/],
+    },
   ];
   for (const { name, unit, access, subject, says, silent } of rows) {
     it(`binds for ${name}`, () => {
