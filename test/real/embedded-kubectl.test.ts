@@ -104,10 +104,64 @@ describe('kubectl at the embedded API server', { timeout: 300_000 }, () => {
     assert.match((await run('get configmaps -n made')).stderr, /No resources found/);
   });
 
-  it('says what is not there', async () => {
+  it('creates, applies in the client, edits, labels, annotates and replaces', async () => {
+    const path = join(dir, 'widget.json');
+    const write = (size: number): void => writeFileSync(path, JSON.stringify(widget(size, 'made')));
+    const size = (): Promise<string> => kubectl('get widget made -o jsonpath={.spec.size}');
+    write(1);
+    assert.equal(await kubectl(`create --save-config -f ${path}`), 'widget.wire.example/made created');
+    write(2);
+    assert.equal(await kubectl(`apply -f ${path}`), 'widget.wire.example/made configured');
+    assert.equal(await kubectl(`apply -f ${path}`), 'widget.wire.example/made unchanged');
+    assert.equal(await kubectl(`diff -f ${path}`), '');
+    assert.equal(await size(), '2');
+    await kubectl('annotate widget made note=x');
+    await kubectl('label widget made team=a');
+    assert.equal(await kubectl('get widgets -l team=a -o name'), 'widget.wire.example/made');
+    const editor = join(dir, 'editor');
+    writeFileSync(editor, '#!/bin/sh\nsed -i "s/size: 2/size: 7/" "$1"\n', { mode: 0o755 });
+    env = { ...env, EDITOR: editor };
+    assert.equal(await kubectl('edit widget made'), 'widget.wire.example/made edited');
+    assert.equal(await size(), '7');
+    assert.equal(await kubectl(`replace -f ${path}`), 'widget.wire.example/made replaced');
+    assert.equal(await size(), '2');
+  });
+
+  it('takes a list of objects', async () => {
+    const items = [widget(1, 'first'), { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'second', namespace: 'default' } }];
+    const said = await kubectl('apply -f -', { apiVersion: 'v1', kind: 'List', items });
+    assert.equal(said, 'widget.wire.example/first created\nconfigmap/second created');
+  });
+
+  it('explains kinds by their schemas', async () => {
+    assert.match(await kubectl('explain widget'), /KIND: +Widget\nVERSION: +v1.*spec\t<Object>.*status\t<Object>/s);
+    assert.match(await kubectl('explain widgets.spec.size'), /FIELD: size <integer>/);
+    assert.match(await kubectl('explain configmap.data'), /FIELD: data <map\[string\]string>/);
+  });
+
+  it('deletes in the foreground, and leaves orphans', async () => {
+    const child = async (owner: string): Promise<void> => {
+      const uid = await kubectl(`get widget ${owner} -o jsonpath={.metadata.uid}`);
+      const ownerReferences = [{ apiVersion: 'wire.example/v1', kind: 'Widget', name: owner, uid, blockOwnerDeletion: true }];
+      const metadata = { name: `of-${owner}`, namespace: 'default', ownerReferences };
+      await kubectl('apply --server-side -f -', { apiVersion: 'v1', kind: 'ConfigMap', metadata });
+    };
+    for (const owner of ['first', 'made']) await child(owner);
+    await kubectl('delete widget first --cascade=foreground --timeout=20s');
+    await kubectl('delete widget made --cascade=orphan --timeout=20s');
+    assert.match((await run('get configmap of-first')).stderr, /NotFound/);
+    assert.equal(await kubectl('get configmap of-made -o jsonpath={.metadata.ownerReferences}'), '');
+  });
+
+  it('says what is not there, and what does instead', async () => {
     const { code, stderr } = await run('create configmap x');
     assert.equal(code, 1);
-    assert.match(stderr, /A protobuf body is not part of the embedded API server/);
+    assert.match(stderr, /A protobuf body is not part of the embedded API server; kubectl apply --server-side -f/);
+    const manifest = await kubectl('create configmap x --from-literal=a=b --dry-run=client -o json');
+    assert.equal(await kubectl('apply --server-side -f -', JSON.parse(manifest)), 'configmap/x serverside-applied');
+    const merged = await run('patch configmap x -p {"data":{"a":"c"}}');
+    assert.match(merged.stderr, /Strategic merge patch is not part of the embedded API server; kubectl apply --server-side/);
+    assert.equal(await kubectl('patch configmap x --type=merge -p {"data":{"a":"c"}}'), 'configmap/x patched');
     assert.match((await run('get pods')).stderr, /the server doesn't have a resource type "pods"/);
   });
 

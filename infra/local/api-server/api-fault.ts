@@ -57,6 +57,6 @@ export class ApiFault extends Error {
 
 export const badRequest = (message: string): ApiFault => new ApiFault(400, message, { reason: 'BadRequest' });
 
-/** 501: outside of what the embedded server does. `what` begins the sentence. */
-export const notHere = (what: string): ApiFault =>
-  new ApiFault(501, `${what} is not part of the embedded API server; use a real one for it`, { reason: 'NotImplemented' });
+/** 501: outside of what the embedded server does. `what` begins the sentence, `instead` ends it. */
+export const notHere = (what: string, instead = 'use a real one for it'): ApiFault =>
+  new ApiFault(501, `${what} is not part of the embedded API server; ${instead}`, { reason: 'NotImplemented' });

@@ -123,27 +123,3 @@ function rankOf(version: string): readonly number[] {
   if (major === undefined) return [0, 0, 0];
   return [stage === undefined ? 3 : stage === 'beta' ? 2 : 1, Number(major), Number(minor ?? 0)];
 }
-
-/** The index of OpenAPI documents. */
-export function openApiIndex(kinds: readonly KindInfo[]): JsonObject {
-  const paths = new Set(kinds.map((kind) => (kind.group === '' ? `api/${kind.version}` : `apis/${apiVersionOf(kind)}`)));
-  return { paths: Object.fromEntries([...paths].map((path) => [path, { serverRelativeURL: `/openapi/v3/${path}` }])) };
-}
-
-/** As much of a version's document as kubectl needs in order to leave validation to the server. Undefined: not served. */
-export function openApiOf(kinds: readonly KindInfo[], document: string): JsonObject | undefined {
-  const served = kinds.filter((kind) => document === (kind.group === '' ? `api/${kind.version}` : `apis/${apiVersionOf(kind)}`));
-  if (served.length === 0) return undefined;
-  const paths = served.map((kind) => {
-    const gvk = { group: kind.group, version: kind.version, kind: kind.kind };
-    const parameters = [{ name: 'fieldValidation', in: 'query', schema: { type: 'string' } }];
-    const patch = {
-      parameters,
-      responses: { 200: { description: 'OK' } },
-      'x-kubernetes-action': 'patch',
-      'x-kubernetes-group-version-kind': gvk,
-    };
-    return [`/${document}/${kind.namespaced ? 'namespaces/{namespace}/' : ''}${kind.plural}/{name}`, { patch }] as const;
-  });
-  return { openapi: '3.0.0', info: { title: 'dogwatch embedded API server', version: 'v1.36' }, paths: Object.fromEntries(paths) };
-}

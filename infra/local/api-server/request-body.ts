@@ -27,7 +27,8 @@ const typeOf = (contentType: string | undefined): string => (contentType ?? '').
 /** Parsed JSON or YAML. @throws ApiFault 400, 415; 501 for protobuf */
 export function parseBody(text: string, contentType: string | undefined): unknown {
   const type = typeOf(contentType);
-  if (type === 'application/vnd.kubernetes.protobuf') throw notHere('A protobuf body');
+  if (type === 'application/vnd.kubernetes.protobuf')
+    throw notHere('A protobuf body', 'kubectl apply --server-side -f and kubectl create -f send JSON');
   if (type !== '' && type !== JSON_TYPE && type !== YAML_TYPE) throw unknownFormat([JSON_TYPE, YAML_TYPE]);
   return type === YAML_TYPE ? parseYaml(text) : parseJson(text);
 }
@@ -54,7 +55,7 @@ export function parsePatch(text: string, contentType: string | undefined, kind: 
       return { kind: 'apply', body };
     }
     case STRATEGIC:
-      if (!kind.isCustom) throw notHere('Strategic merge patch');
+      if (!kind.isCustom) throw notHere('Strategic merge patch', 'kubectl apply --server-side and kubectl patch --type=merge do without');
   }
   if (type === 'application/apply-patch+cbor') throw notHere('CBOR');
   throw unknownFormat(kind.isCustom ? PATCH_TYPES : [...PATCH_TYPES.slice(0, 2), STRATEGIC, ...PATCH_TYPES.slice(2)]);

@@ -9,6 +9,8 @@ export type Route =
   | { readonly kind: 'api-resources'; readonly group: string; readonly version: string }
   /** `document` is '' for the index, else such as `apis/lab.example.com/v1`. */
   | { readonly kind: 'openapi'; readonly document: string }
+  /** The older form. */
+  | { readonly kind: 'openapi-v2' }
   | ResourceRoute
   | { readonly kind: 'unknown' };
 
@@ -33,6 +35,7 @@ export function routeOf(pathname: string): Route {
   const segments = decoded(pathname);
   if (segments === undefined) return UNKNOWN;
   const [root, ...rest] = segments;
+  if (root === 'openapi' && rest.join('/') === 'v2') return { kind: 'openapi-v2' };
   if (root === 'openapi' && rest[0] === 'v3') return { kind: 'openapi', document: rest.slice(1).join('/') };
   if (root === 'api') {
     const [version, ...path] = rest;

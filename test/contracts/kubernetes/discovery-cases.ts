@@ -1,7 +1,7 @@
 /** What a server says that it serves, and definitions that it refuses. */
 import assert from 'node:assert/strict';
 import type { ContractCase } from './case.ts';
-import { definitions } from './definitions.ts';
+import { definitions, GROUP } from './definitions.ts';
 import { AGGREGATED, assertDone, assertRefused, eventually, type Lab } from './lab.ts';
 import type { Body } from './wire.ts';
 
@@ -108,6 +108,29 @@ export const discoveryCases: readonly ContractCase[] = [
       );
       assert.deepEqual(widgets.responseKind, { group: 'wire.example', version: 'v1', kind: 'Widget' });
       assert.deepEqual(widgets.subresources[0].subresource, 'status');
+    },
+  },
+  {
+    name: 'a version has an OpenAPI document, by which clients leave validation to the server and explain its kinds',
+    async run(lab) {
+      const gvk = { group: GROUP, version: 'v1', kind: 'Widget' };
+      const path = `apis/${GROUP}/v1`;
+      const schemaIn = (document: Body): Body =>
+        Object.values<Body>(document?.components?.schemas ?? {}).find(
+          (each) => each['x-kubernetes-group-version-kind']?.[0].kind === 'Widget',
+        );
+      const read = async (): Promise<Body> => {
+        const { paths } = assertDone(await lab.send('GET', '/openapi/v3'));
+        return paths[path] === undefined ? undefined : (await lab.send('GET', paths[path].serverRelativeURL)).body;
+      };
+      await eventually('widgets in the document', async () => schemaIn(await read()) !== undefined);
+      const document = await read();
+      const { patch } = document.paths[`/${path}/namespaces/{namespace}/widgets/{name}`];
+      assert.deepEqual(patch['x-kubernetes-group-version-kind'], gvk);
+      assert.ok(byName(patch.parameters, 'fieldValidation'));
+      const schema = schemaIn(document);
+      assert.deepEqual(schema['x-kubernetes-group-version-kind'], [gvk]);
+      assert.deepEqual(schema.properties.spec.properties.size, { type: 'integer', minimum: 0 });
     },
   },
   {
