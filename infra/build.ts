@@ -1,5 +1,5 @@
 /**
- * Builds what is deployed: `node infra/build.ts [--reconcilers FILE] [--out DIR]`.
+ * Builds what is deployed: `node infra/build.ts [--reconcilers FILE] [--include FILE]... [--out DIR]`.
  *
  * CommonJS files, because Node loads those faster, and the function's zip, byte-identical for identical input. Each comes with
  * a source map, which stays out of the zip: reading it would more than double what a cold start spends on loading (40 ms without,
@@ -7,8 +7,8 @@
  * AWS (dist/aws.cjs), the runner of credential plugins (dist/exec-plugin.cjs, for the watcher only), and every package that a reconciler
  * loads by import(). The command writes `dogwatch/testing` too (build-testing.ts), which is not deployed.
  */
-import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { type BuildFailure, build as esbuild, formatMessages, type Metafile, type Plugin } from 'esbuild';
@@ -59,6 +59,8 @@ const LOADED_AT_START = {
 export interface BuildOptions {
   /** Module that exports `reconcilers` in place of functions/reconcilers/index.ts; relative to the working directory. */
   readonly reconcilers?: string;
+  /** Files for the function's zip, beside the code: a cluster registry without secrets; relative to the working directory. */
+  readonly include?: readonly string[];
   /** Default: dist in the project's folder. */
   readonly out?: string;
   /** Prints nothing. */
@@ -73,7 +75,7 @@ export interface BuildResult {
 /**
  * Writes all files to the output folder, which is made where it is absent; nothing is written before all was built and checked.
  *
- * @throws ConfigError `reconcilers-missing`, `bundle-too-large`, `bundle-unwanted`; esbuild's BuildFailure for faults in the code
+ * @throws ConfigError `reconcilers-missing`, `include-refused`, `bundle-too-large`, `bundle-unwanted`; esbuild's BuildFailure for faults in the code
  */
 export async function build(options: BuildOptions = {}): Promise<BuildResult> {
   const out = resolve(options.out ?? join(ROOT, 'dist'));
@@ -101,13 +103,27 @@ export async function build(options: BuildOptions = {}): Promise<BuildResult> {
   for (const { outFile, entry } of later) await add(outFile, entry, plugins);
   const whenNeeded = Object.keys(LOADED_WHEN_NEEDED).filter((name) => !NOT_ZIPPED.includes(name));
   const zipped = ['reconcile.cjs', ...whenNeeded, ...later.map(({ outFile }) => outFile)];
-  files.set('reconcile.zip', zipSync(Object.fromEntries(zipped.map((name) => [name, files.get(name) ?? new Uint8Array()])), ZIP_OPTIONS));
+  const contents = zipped.map((name) => [name, files.get(name) ?? new Uint8Array()] as const);
+  files.set('reconcile.zip', zipSync(Object.fromEntries([...contents, ...included(options, zipped)]), ZIP_OPTIONS));
 
   mkdirSync(out, { recursive: true });
   for (const [name, bytes] of files) replaceFile(join(out, name), bytes);
   const sizes = [...zipped, 'watcher.cjs', ...NOT_ZIPPED, 'reconcile.zip'].map((name) => ({ name, bytes: files.get(name)?.length ?? 0 }));
   if (options.quiet !== true) printTable(sizes, files);
   return { files: sizes };
+}
+
+/** By their base names, none of which is a file of ours. */
+function included({ include = [] }: BuildOptions, ours: readonly string[]): [name: string, bytes: Uint8Array][] {
+  return include.map((path) => {
+    const file = resolve(path);
+    const name = basename(file);
+    const facts = { facts: { file } };
+    if (!existsSync(file)) throw new ConfigError('include-refused', `there is no file ${file}: --include takes one for the zip`, facts);
+    if (ours.includes(name))
+      throw new ConfigError('include-refused', `${name} is a file of the build: --include it by another name`, facts);
+    return [name, readFileSync(file)];
+  });
 }
 
 /** Time, system and access rights are the same always. The date is built from parts, because zips hold local time. */
@@ -193,7 +209,9 @@ function printTable(sizes: BuildResult['files'], files: ReadonlyMap<string, Uint
 /** The command. What is wrong with the code is shown as esbuild shows it, everything else that may be wrong in one line. */
 async function main(): Promise<void> {
   try {
-    const { values } = parseArgs({ options: { reconcilers: { type: 'string' }, out: { type: 'string' } } });
+    const { values } = parseArgs({
+      options: { reconcilers: { type: 'string' }, include: { type: 'string', multiple: true }, out: { type: 'string' } },
+    });
     await build(values);
     await buildTesting(resolve(values.out ?? join(ROOT, 'dist')));
   } catch (error) {

@@ -3,6 +3,8 @@
  *
  * CommonJS without types, because the Serverless Framework loads it, by whatever Node it runs on.
  */
+const { existsSync, readFileSync } = require('node:fs');
+const path = require('node:path');
 const z = require('zod');
 
 /** What SQS may not keep back longer. @see SQS API, SetQueueAttributes */
@@ -156,7 +158,17 @@ async function readStage({ resolveVariable, resolveConfigurationProperty, option
   const stage = await resolveVariable('sls:stage');
   const { default: common = {}, [stage]: own = {} } = (await resolveConfigurationProperty(['params'])) ?? {};
   const fromCommandLine = [options.param ?? []].flat().map((text) => text.split(/=(.*)/s).slice(0, 2));
-  return stageOf(stage, { ...common, ...own, ...Object.fromEntries(fromCommandLine) });
+  const parameters = stageOf(stage, { ...common, ...own, ...Object.fromEntries(fromCommandLine) });
+  const artifact = path.resolve(__dirname, '..', String(await resolveConfigurationProperty(['package', 'artifact'])));
+  checkRegistry(stage, parameters.clusters, artifact);
+  return parameters;
+}
+
+/** A function without its registry would find out at its first message, and each try would cost the message a receive. */
+function checkRegistry(stage, clusters, artifact) {
+  // Without an artifact nothing is deployed; to remove a stack needs none.
+  if (REFERENCE.test(clusters) || !existsSync(artifact) || readFileSync(artifact).includes(clusters)) return;
+  fail(`stage ${stage}: parameter clusters names ${clusters}, which is not in the package: npm run build -- --include PATH/${clusters}`);
 }
 
 /** Asked of the configuration, so that what is wrong with a stage is told once and not by every export. */

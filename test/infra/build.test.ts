@@ -67,6 +67,16 @@ describe('build', () => {
     for (const [name, bytes] of Object.entries(packed)) assert.ok(readFileSync(join(out, name)).equals(bytes), name);
   });
 
+  it('packs what it is told to, too, and by no name of its own', async () => {
+    const registry = join(folder, 'clusters.yml');
+    writeFileSync(registry, 'clusters: []\n');
+    const to = { out: join(folder, 'including'), quiet: true };
+    await build({ ...to, include: [registry] });
+    const packed = unzipSync(readFileSync(join(to.out, 'reconcile.zip')));
+    assert.equal(Buffer.from(packed['clusters.yml'] ?? []).toString(), 'clusters: []\n');
+    await assert.rejects(build({ ...to, include: [join(out, 'sqs.cjs')] }), { code: 'include-refused' });
+  });
+
   it('leaves undici, OpenID, generated models and the AWS SDK out of function and watcher', () => {
     for (const name of ['reconcile.cjs', 'watcher.cjs', 'sqs.cjs']) {
       const unwanted = sourcesOf(name).filter((source) => /node_modules\/(undici|openid-client|@aws-sdk)\/|gen\/models\//.test(source));
@@ -193,6 +203,7 @@ describe('build', () => {
   for (const [name, args, text, code] of [
     ['a list of reconcilers that is not there', ['--reconcilers', 'absent.ts'], /^build: there is no file .*absent\.ts: [^\n]+\n$/, 1],
     ['an unknown option', ['--minify'], /^build: [^\n]*--minify[^\n]*\n$/, 2],
+    ['a file for the zip that is not there', ['--include', 'absent.yml'], /^build: there is no file .*absent\.yml: [^\n]+\n$/, 1],
     ['code that is no code', ['--reconcilers', 'broken.ts'], /broken\.ts:2:/, 1],
   ] as const) {
     it(`ends with ${code} and says what is wrong with ${name}`, async () => {

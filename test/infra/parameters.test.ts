@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { zipSync } from 'fflate';
 
 type Framework = {
   resolveVariable(text: string): Promise<unknown>;
@@ -35,10 +39,15 @@ const COMMON = {
 const OWN = { clusters: 'ssm:/dogwatch/prod/clusters', clusterNames: ['east'] };
 
 /** The stage `prod` as serverless.yml and the command line have it. */
-function stage(own: Record<string, unknown> | undefined, param: string[] = []): Promise<Record<string, unknown>> {
+function stage(
+  own: Record<string, unknown> | undefined,
+  param: string[] = [],
+  artifact = 'dist/absent.zip',
+): Promise<Record<string, unknown>> {
   return parameters.stage({
     resolveVariable: async () => 'prod',
-    resolveConfigurationProperty: async () => ({ default: COMMON, ...(own === undefined ? {} : { prod: own }) }),
+    resolveConfigurationProperty: async ([first]) =>
+      first === 'params' ? { default: COMMON, ...(own === undefined ? {} : { prod: own }) } : artifact,
     options: { param },
   });
 }
@@ -61,6 +70,23 @@ describe('parameters of a stage', () => {
     assert.equal(found['visibilitySeconds'], 6 * 60 + 5);
     assert.equal(found['quietAgeSeconds'], 900 + 2 * 365);
     assert.equal(found['deadLetterAgeSeconds'], (14 - 1 - 3) * 86_400);
+  });
+
+  it('name a registry by its file where it is in the package, or where nothing is deployed', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'dogwatch-parameters-'));
+    try {
+      const own = { ...OWN, clusters: 'clusters.yml' };
+      const zip = join(dir, 'reconcile.zip');
+      assert.equal((await stage(own, [], zip))['clusters'], 'clusters.yml');
+      writeFileSync(zip, zipSync({ 'reconcile.cjs': new Uint8Array() }));
+      await assert.rejects(stage(own, [], zip), {
+        message: /^stage prod: parameter clusters names clusters\.yml, which is not in the package/,
+      });
+      writeFileSync(zip, zipSync({ 'clusters.yml': new Uint8Array() }));
+      assert.equal((await stage(own, [], zip))['clusters'], 'clusters.yml');
+    } finally {
+      rmSync(dir, { recursive: true, force: true });
+    }
   });
 
   const wrong: readonly [name: string, own: Record<string, unknown> | undefined, says: RegExp][] = [
