@@ -1,20 +1,26 @@
 /** What is under way over real sockets: only once nothing is, virtual time may pass. */
 
 export class Activity {
-  /** Calls whose answer has not come. */
-  underWay = 0;
+  readonly #underWay = new Set<{ readonly what: string }>();
   /** Moves on with everything that begins, ends or is handled. */
   version = 0;
   #changed = Promise.withResolvers<void>();
 
-  /** What the call comes to; it counts as under way until then. */
-  async track<Result>(call: () => Promise<Result>): Promise<Result> {
-    this.underWay += 1;
+  /** The oldest of what has not ended; undefined where nothing is under way. */
+  get oldest(): string | undefined {
+    for (const { what } of this.#underWay) return what;
+    return undefined;
+  }
+
+  /** What the call comes to; it counts as under way until then. @param what  for messages: `apply Greeting default/hello` */
+  async track<Result>(what: string, call: () => Promise<Result>): Promise<Result> {
+    const one = { what };
+    this.#underWay.add(one);
     this.happened();
     try {
       return await call();
     } finally {
-      this.underWay -= 1;
+      this.#underWay.delete(one);
       this.happened();
     }
   }

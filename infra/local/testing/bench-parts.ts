@@ -63,6 +63,13 @@ export class BenchParts {
   static async start(options: BenchOptions): Promise<BenchParts> {
     const { clusters = ['test'], reconcilers, crds = [] } = options;
     if (clusters.length === 0) throw new BenchError('no-cluster', 'clusters is empty; name one, or leave it out');
+    const twice = clusters.find((name, at) => clusters.indexOf(clusterName(name)) !== at);
+    if (twice !== undefined) throw new BenchError('cluster-twice', `clusters names ${twice} twice; each needs a name of its own`);
+    const noReconciler = reconcilers.findIndex((one) => typeof one?.resource?.kind !== 'string' || typeof one.reconcile !== 'function');
+    if (noReconciler >= 0) {
+      const text = `reconcilers[${noReconciler}] is no reconciler; give what defineReconciler returned, and look whether it is exported`;
+      throw new BenchError('no-reconciler', text);
+    }
     const parts = new BenchParts(options, configOf(options.settings));
     try {
       for (const name of clusters) {
@@ -138,12 +145,12 @@ export class BenchParts {
 }
 
 async function refuseMissingKinds(cluster: TestCluster, reconcilers: readonly Reconciler[]): Promise<void> {
-  const needed = reconcilers.flatMap(({ resource, owns }) =>
-    [resource, ...owns].map((type) => ({ by: resource.kind, name: groupKind(type) })),
+  const needed = reconcilers.flatMap(({ resource, owns, reads }) =>
+    [resource, ...owns, ...reads].map((type) => ({ by: resource.kind, name: groupKind(type) })),
   );
   const [missing] = await cluster.missingKinds(needed.map(({ name }) => name));
   if (missing === undefined) return;
   const by = needed.find(({ name }) => name === missing)?.by;
-  const text = `the reconciler of ${by} is for, or owns, ${missing}, which the embedded API server does not have`;
+  const text = `the reconciler of ${by} is for, owns or reads ${missing}, which the embedded API server does not have`;
   throw new BenchError('kind-not-served', `${text}; give its CustomResourceDefinition in crds`);
 }

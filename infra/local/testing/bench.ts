@@ -1,13 +1,13 @@
 /** The bench: embedded clusters, the watcher, queues in virtual time and the function, in this process and under the hand of a test. */
 import { randomUUID } from 'node:crypto';
 import { buildEnvelope, type EnvelopeData, encodeEnvelope, REASONS } from '../../../events/envelope.ts';
-import type { KubernetesObject } from '../../../functions/core/reconciler.ts';
 import { BenchError } from './bench-error.ts';
 import type { BenchOptions } from './bench-options.ts';
 import { BenchParts } from './bench-parts.ts';
 import type { CrashPoint, Effect } from './effects.ts';
 import type { Limits } from './pipeline.ts';
 import type { DeadLetter, LogLine, RecordedWrite, RunOutcome, SentMessage } from './records.ts';
+import type { StoredObject } from './stored-object.ts';
 import type { ManifestObject, TestCluster } from './test-cluster.ts';
 import { QUEUE_URLS } from './test-queues.ts';
 
@@ -18,7 +18,7 @@ const LIMITS: Limits = { maxRuns: 100, withinSeconds: 86_400 };
  * A bench that runs: clusters are up, CRDs applied, and all watches open.
  *
  * @throws ConfigError for two reconcilers of one kind, and a setting out of its bounds; BenchError for a CRD that is refused, and a kind
- *   that a reconciler owns or is for and no cluster serves
+ *   that a reconciler needs and no cluster serves
  */
 export async function startBench(options: BenchOptions): Promise<Bench> {
   const bench = new Bench(await BenchParts.start(options));
@@ -55,25 +55,25 @@ export class Bench implements AsyncDisposable {
   }
 
   /** {@link TestCluster.apply} of the first cluster. So are those that follow. */
-  apply(manifest: string): Promise<KubernetesObject[]>;
-  apply(manifest: ManifestObject): Promise<KubernetesObject>;
-  apply(manifest: string | ManifestObject): Promise<KubernetesObject | KubernetesObject[]> {
+  apply(manifest: string): Promise<StoredObject[]>;
+  apply(manifest: ManifestObject): Promise<StoredObject>;
+  apply(manifest: string | ManifestObject): Promise<StoredObject | StoredObject[]> {
     return typeof manifest === 'string' ? this.#first.apply(manifest) : this.#first.apply(manifest);
   }
 
-  get(kind: string, name: string): Promise<KubernetesObject | undefined> {
+  get(kind: string, name: string): Promise<StoredObject | undefined> {
     return this.#first.get(kind, name);
   }
 
-  list(kind: string): Promise<KubernetesObject[]> {
+  list(kind: string): Promise<StoredObject[]> {
     return this.#first.list(kind);
   }
 
-  patch(kind: string, name: string, patch: Readonly<Record<string, unknown>>): Promise<KubernetesObject> {
+  patch(kind: string, name: string, patch: Readonly<Record<string, unknown>>): Promise<StoredObject> {
     return this.#first.patch(kind, name, patch);
   }
 
-  patchStatus(kind: string, name: string, status: Readonly<Record<string, unknown>>): Promise<KubernetesObject> {
+  patchStatus(kind: string, name: string, status: Readonly<Record<string, unknown>>): Promise<StoredObject> {
     return this.#first.patchStatus(kind, name, status);
   }
 
@@ -81,7 +81,7 @@ export class Bench implements AsyncDisposable {
     return this.#first.delete(kind, name);
   }
 
-  children(owner: KubernetesObject): Promise<KubernetesObject[]> {
+  children(owner: StoredObject): Promise<StoredObject[]> {
     return this.#first.children(owner);
   }
 

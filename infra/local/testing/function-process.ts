@@ -83,7 +83,7 @@ export class FunctionProcess {
     if (!this.isAlive) return never();
     const { crashed } = this.#options.effects.begin(text);
     if (crashed === 'before') return this.#die();
-    const settled = await this.#options.activity.track(() => settle(work));
+    const settled = await this.#options.activity.track(text, () => settle(work));
     if (!this.isAlive) return never();
     if (crashed === 'after') return this.#die();
     if (settled.kind === 'failed') throw settled.error;
@@ -100,7 +100,7 @@ export class FunctionProcess {
 
   async #read<Result>(call: () => Promise<Result>): Promise<Result> {
     if (!this.isAlive) return never();
-    const settled = await this.#options.activity.track(() => settle(call));
+    const settled = await this.#options.activity.track('a read of the function', () => settle(call));
     if (!this.isAlive) return never();
     if (settled.kind === 'failed') throw settled.error;
     return settled.value;

@@ -7,4 +7,5 @@ export { type CrashOptions, type CrashReport, type CrashStory, forEachCrash } fr
 export { type OutsideOptions, type OutsideRequest, type OutsideService, startOutsideService } from './outside-service.ts';
 export type { Limits } from './pipeline.ts';
 export type { DeadLetter, LogLine, ObjectPlace, RecordedWrite, RunOutcome, SentMessage } from './records.ts';
+export { type Condition, conditionOf, type StoredObject } from './stored-object.ts';
 export type { ManifestObject, TestCluster } from './test-cluster.ts';

@@ -96,7 +96,8 @@ export class Pipeline {
       await drained();
       this.#options.watching().throwFault();
       const { version } = activity;
-      if (activity.underWay > 0) await this.#life('a call to the API server');
+      const { oldest } = activity;
+      if (oldest !== undefined) await this.#life(oldest);
       else if (clusters.some(({ server }) => server.isBusy)) await drained();
       else {
         const behind = clusters.flatMap(({ name, server }) => {
@@ -111,7 +112,8 @@ export class Pipeline {
 
   async #life(what: string): Promise<void> {
     if (await this.#options.activity.next(SILENT_MS)) return;
-    throw new BenchError('silent', `${what} has not told anything for ${SILENT_MS / 1000} s; this is a fault of the bench`);
+    const text = `${what}: nothing has come of it for ${SILENT_MS / 1000} s of real time, nor of anything else`;
+    throw new BenchError('silent', `${text}; whatever it waits for, nothing can become quiet until it ends`);
   }
 
   /** Works on all messages that are due now. True where there was any. */
@@ -144,9 +146,12 @@ export class Pipeline {
         },
       )
       .finally(() => activity.happened());
+    let silentMs = 0;
     while (end === undefined && fault === undefined) {
       await drained();
-      if (end !== undefined || fault !== undefined || (await activity.next(hangMs)) || activity.underWay > 0) continue;
+      if (end !== undefined || fault !== undefined) break;
+      silentMs = (await activity.next(hangMs)) ? 0 : silentMs + hangMs;
+      if (silentMs === 0 || (activity.oldest !== undefined && silentMs < SILENT_MS)) continue;
       // The author waits for something that is not going to come: the deadline of the run does.
       const deadlineMs = clock.nextWakeMs(running);
       if (deadlineMs !== undefined) clock.passTo(deadlineMs);

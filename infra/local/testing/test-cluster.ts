@@ -5,12 +5,12 @@ import type { ObjectAddress } from '../../../events/resource.ts';
 import { parseStatus } from '../../../functions/adapters/kubernetes/errors.ts';
 import { APPLY_PATCH, collectionPath, JSON_TYPE, MERGE_PATCH, objectPath } from '../../../functions/adapters/kubernetes/paths.ts';
 import type { Transport, TransportRequest } from '../../../functions/adapters/kubernetes/transport.ts';
-import type { KubernetesObject } from '../../../functions/core/reconciler.ts';
 import type { ApiServer } from '../api-server/api-server.ts';
 import { parseManifest } from '../dev/manifest.ts';
 import type { Activity } from './activity.ts';
 import { BenchError } from './bench-error.ts';
 import { findKind, readServedKinds, type ServedKind, unknownKind } from './served-kinds.ts';
+import type { StoredObject } from './stored-object.ts';
 
 /** Who the cluster says has written what a test applies. */
 export const TEST_MANAGER = 'bench';
@@ -64,13 +64,13 @@ export class TestCluster {
    * @returns as stored: the object, or a list of all
    * @throws BenchError `refused`, with the field's path, where the cluster says no; `bad-manifest`, `unknown-kind`
    */
-  async apply(manifest: string): Promise<KubernetesObject[]>;
-  async apply(manifest: ManifestObject): Promise<KubernetesObject>;
-  async apply(manifest: string | ManifestObject): Promise<KubernetesObject | KubernetesObject[]> {
+  async apply(manifest: string): Promise<StoredObject[]>;
+  async apply(manifest: ManifestObject): Promise<StoredObject>;
+  async apply(manifest: string | ManifestObject): Promise<StoredObject | StoredObject[]> {
     if (typeof manifest !== 'string') return this.#applyOne(manifest);
     const { entries, problems } = parseManifest(manifest, 'manifest');
     if (problems.length > 0) throw new BenchError('bad-manifest', problems.join('\n'));
-    const applied: KubernetesObject[] = [];
+    const applied: StoredObject[] = [];
     for (const { object } of entries) applied.push(await this.#applyOne(object as ManifestObject));
     return applied;
   }
@@ -81,7 +81,7 @@ export class TestCluster {
    * @param kind  `Greeting`, `greetings`, or with the group where several have the name: `Greeting.platform.example`
    * @param name  `hello`, which is in the namespace default, or `team/hello`
    */
-  async get(kind: string, name: string): Promise<KubernetesObject | undefined> {
+  async get(kind: string, name: string): Promise<StoredObject | undefined> {
     const type = await this.#kind(kind);
     const { status, text } = await this.#send({ method: 'GET', path: objectPath(type, addressOf(type, name)), accept: JSON_TYPE });
     if (status === 404) return undefined;
@@ -89,21 +89,21 @@ export class TestCluster {
   }
 
   /** All objects of a kind, in all namespaces. */
-  async list(kind: string, labelSelector?: string): Promise<KubernetesObject[]> {
+  async list(kind: string, labelSelector?: string): Promise<StoredObject[]> {
     const type = await this.#kind(kind);
     const path = collectionPath(type, undefined, { labelSelector });
     const list = this.#read(await this.#send({ method: 'GET', path, accept: JSON_TYPE }), kind);
     const apiVersion = type.group === '' ? type.version : `${type.group}/${type.version}`;
-    return (list as unknown as { items: KubernetesObject[] }).items.map((item) => ({ ...item, apiVersion, kind: type.kind }));
+    return (list as unknown as { items: StoredObject[] }).items.map((item) => ({ ...item, apiVersion, kind: type.kind }));
   }
 
   /** Changes fields by a merge patch, as somebody else: drift, an annotation, a label; null takes a field away. */
-  async patch(kind: string, name: string, patch: Readonly<Record<string, unknown>>): Promise<KubernetesObject> {
+  async patch(kind: string, name: string, patch: Readonly<Record<string, unknown>>): Promise<StoredObject> {
     return this.#patch(kind, name, patch, undefined);
   }
 
   /** The same of its status, as the controller of another kind would write it. */
-  async patchStatus(kind: string, name: string, status: Readonly<Record<string, unknown>>): Promise<KubernetesObject> {
+  async patchStatus(kind: string, name: string, status: Readonly<Record<string, unknown>>): Promise<StoredObject> {
     return this.#patch(kind, name, { status }, 'status');
   }
 
@@ -117,15 +117,15 @@ export class TestCluster {
   }
 
   /** All objects that are kept for this owner, by kind and name. */
-  async children({ metadata }: KubernetesObject): Promise<KubernetesObject[]> {
-    const found: KubernetesObject[] = [];
+  async children({ metadata }: StoredObject): Promise<StoredObject[]> {
+    const found: StoredObject[] = [];
     const seen = new Set<string>();
     for (const { kind, group } of await this.#served()) {
       if (seen.has(`${kind}.${group}`)) continue;
       seen.add(`${kind}.${group}`);
       found.push(...(await this.list(group === '' ? kind : `${kind}.${group}`, `${OWNER_LABEL}=${metadata.uid}`)));
     }
-    const nameOf = (child: KubernetesObject): string => `${child.kind} ${child.metadata.namespace ?? ''}/${child.metadata.name}`;
+    const nameOf = (child: StoredObject): string => `${child.kind} ${child.metadata.namespace ?? ''}/${child.metadata.name}`;
     return found.sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
   }
 
@@ -135,7 +135,7 @@ export class TestCluster {
     return names.filter((name) => findKind(kinds, name) === undefined);
   }
 
-  async #applyOne(object: ManifestObject): Promise<KubernetesObject> {
+  async #applyOne(object: ManifestObject): Promise<StoredObject> {
     const group = object.apiVersion.includes('/') ? `.${object.apiVersion.split('/')[0]}` : '';
     const type = await this.#kind(`${object.kind}${group}`);
     const { name, namespace } = object.metadata;
@@ -147,7 +147,7 @@ export class TestCluster {
     return this.#read(answer, `${object.kind} ${name}`);
   }
 
-  async #patch(kind: string, name: string, patch: object, subresource: 'status' | undefined): Promise<KubernetesObject> {
+  async #patch(kind: string, name: string, patch: object, subresource: 'status' | undefined): Promise<StoredObject> {
     const type = await this.#kind(kind);
     const path = objectPath(type, addressOf(type, name), { fieldManager: TEST_MANAGER, fieldValidation: 'Strict' }, subresource);
     const request = { method: 'PATCH', path, accept: JSON_TYPE, contentType: MERGE_PATCH, body: JSON.stringify(patch) } as const;
@@ -155,17 +155,17 @@ export class TestCluster {
   }
 
   #send(request: TransportRequest): Promise<{ readonly status: number; readonly text: string }> {
-    return this.#activity.track(() => this.#transport.send(request));
+    return this.#activity.track(`${request.method} of the test`, () => this.#transport.send(request));
   }
 
-  #read({ status, text }: { readonly status: number; readonly text: string }, what: string): KubernetesObject {
-    if (status < 300) return JSON.parse(text) as KubernetesObject;
+  #read({ status, text }: { readonly status: number; readonly text: string }, what: string): StoredObject {
+    if (status < 300) return JSON.parse(text) as StoredObject;
     const why = parseStatus(text)?.message ?? `it answers ${status}`;
     throw new BenchError('refused', `cluster ${this.name} refuses ${what}: ${why.replace(/\s*\n\s*/g, ' ')}`);
   }
 
   async #served(): Promise<readonly ServedKind[]> {
-    this.#kinds = await this.#activity.track(() => readServedKinds(this.#transport));
+    this.#kinds = await this.#activity.track('discovery', () => readServedKinds(this.#transport));
     return this.#kinds;
   }
 

@@ -17,17 +17,17 @@ export function createWatchedClient(client: KubernetesClient, activity: Activity
       return client.requestCount;
     },
     close: () => client.close(),
-    get: (...args) => activity.track(() => client.get(...args)),
-    getMetadata: (...args) => activity.track(() => client.getMetadata(...args)),
-    list: (...args) => activity.track(() => client.list(...args)),
-    apply: (...args) => activity.track(() => client.apply(...args)),
-    applyStatus: (...args) => activity.track(() => client.applyStatus(...args)),
-    patchFinalizers: (...args) => activity.track(() => client.patchFinalizers(...args)),
-    delete: (...args) => activity.track(() => client.delete(...args)),
-    createEvent: (...args) => activity.track(() => client.createEvent(...args)),
-    servedKind: (...args) => activity.track(() => client.servedKind(...args)),
+    get: (...args) => activity.track('get of the watcher', () => client.get(...args)),
+    getMetadata: (...args) => activity.track('getMetadata of the watcher', () => client.getMetadata(...args)),
+    list: (...args) => activity.track('list of the watcher', () => client.list(...args)),
+    apply: (...args) => activity.track('apply of the watcher', () => client.apply(...args)),
+    applyStatus: (...args) => activity.track('applyStatus of the watcher', () => client.applyStatus(...args)),
+    patchFinalizers: (...args) => activity.track('patchFinalizers of the watcher', () => client.patchFinalizers(...args)),
+    delete: (...args) => activity.track('delete of the watcher', () => client.delete(...args)),
+    createEvent: (...args) => activity.track('createEvent of the watcher', () => client.createEvent(...args)),
+    servedKind: (...args) => activity.track('servedKind of the watcher', () => client.servedKind(...args)),
     async watch(type, options) {
-      const frames = await activity.track(() => client.watch(type, options));
+      const frames = await activity.track(`watch of ${type.kind}`, () => client.watch(type, options));
       const stream: OpenStream = { kind: type.kind, position: Number(options.resourceVersion) };
       streams.add(stream);
       activity.happened();

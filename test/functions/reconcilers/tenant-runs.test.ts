@@ -27,7 +27,7 @@ describe('a Tenant that runs', () => {
       await bench.settle();
       assert.deepEqual(await bound(bench), [CY]);
       const { status } = (await bench.get('Tenant', 'acme')) ?? {};
-      assert.deepEqual([Object(status).members, Object(status).observedGeneration], [1, 2]);
+      assert.deepEqual([status?.['members'], status?.['observedGeneration']], [1, 2]);
       assert.deepEqual(bench.deadLetters, []);
     });
     assert.ok(effects.some((effect) => effect.startsWith('delete RoleBinding tenant-acme/member-')));
@@ -41,7 +41,7 @@ describe('a Tenant that runs', () => {
     await bench.delete('ResourceQuota', 'tenant-acme/tenant');
     await bench.settle();
     const quota = await bench.get('ResourceQuota', 'tenant-acme/tenant');
-    assert.deepEqual(Object(quota?.['spec']).hard, { 'requests.cpu': '4', 'requests.memory': '8Gi', pods: '20' });
+    assert.deepEqual(quota?.spec?.['hard'], { 'requests.cpu': '4', 'requests.memory': '8Gi', pods: '20' });
     assert.deepEqual(
       bench.outcomes.map(({ reason, branch }) => [reason, branch]),
       [['child-changed', 'reconciled']],

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { KubernetesObject } from '../../../../functions/core/reconciler.ts';
-import { type Bench, startBench } from '../../../../infra/local/testing/index.ts';
+import { type Bench, conditionOf, startBench } from '../../../../infra/local/testing/index.ts';
 import { greetingObject, greetingWith } from './greeting.ts';
 
 /** A message that is worked on for half an hour is not sent again beside that. */
@@ -14,8 +13,9 @@ describe('a bench', () => {
     await using bench = await startBench({ reconcilers: [greetingWith()] });
     const greeting = await bench.apply(greetingObject('hi'));
     await bench.settle();
-    const { observedGeneration, configMap } = statusOf(await bench.get('Greeting', 'hello'));
-    assert.deepEqual([observedGeneration, configMap], [1, 'hello']);
+    const stored = await bench.get('Greeting', 'hello');
+    assert.deepEqual([stored?.status?.['observedGeneration'], stored?.status?.['configMap']], [1, 'hello']);
+    assert.deepEqual([conditionOf(stored, 'Ready')?.status, conditionOf(stored, 'Stalled')], ['True', undefined]);
     const children = await bench.children(greeting);
     assert.deepEqual(
       children.map(({ kind, metadata, data }) => [kind, metadata.name, data]),
@@ -60,7 +60,7 @@ describe('a bench', () => {
     await bench.apply(greetingObject('ho'));
     await bench.settle();
     assert.deepEqual(branches(bench), ['child-changed reconciled', 'generation-changed reconciled']);
-    assert.deepEqual((await bench.get('ConfigMap', 'hello'))?.['data'], { text: 'ho' });
+    assert.deepEqual((await bench.get('ConfigMap', 'hello'))?.data, { text: 'ho' });
     assert.equal(await bench.delete('Greeting', 'hello'), true);
     await bench.settle();
     assert.equal(await bench.get('ConfigMap', 'hello'), undefined);
@@ -155,7 +155,3 @@ describe('a bench', () => {
     );
   });
 });
-
-function statusOf(object: KubernetesObject | undefined): Readonly<Record<string, unknown>> {
-  return Object(object?.['status']) as Readonly<Record<string, unknown>>;
-}

@@ -13,7 +13,7 @@ describe('the faults of a bench', () => {
   });
   afterEach(() => bench.close());
 
-  const text = async (): Promise<unknown> => (await bench.get('ConfigMap', 'hello'))?.['data'];
+  const text = async (): Promise<unknown> => (await bench.get('ConfigMap', 'hello'))?.data;
 
   it('429 with Retry-After: the retry waits for as long, in virtual time', async () => {
     bench.faults.add({ kind: 'throttle', retryAfterSeconds: 400, times: 1, where: ({ method }) => method === 'PATCH' });

@@ -13,9 +13,16 @@ describe('a bench that cannot start', () => {
     [
       'a kind that is not there',
       { reconcilers: [greetingWith({ owns: [deployments] })] },
-      /owns, Deployment\.apps, .*give its Custom.* in crds/,
+      /owns or reads Deployment\.apps, .*give its Custom.* in crds/,
     ],
     ['a setting out of bounds', { reconcilers: [], settings: { maxAttempts: 0 } }, /DOGWATCH_MAX_ATTEMPTS "0" is not a whole number/],
+    [
+      'what is no reconciler',
+      { reconcilers: [undefined as never] },
+      /reconcilers\[0\] is no reconciler; give what defineReconciler returned/,
+    ],
+    ['a cluster that is named twice', { reconcilers: [], clusters: ['a', 'b', 'a'] }, /clusters names a twice/],
+    ['a name that no cluster can have', { reconcilers: [], clusters: ['East'] }, /East/],
     ['no cluster', { reconcilers: [], clusters: [] }, /clusters is empty/],
     ['a CRD that is no YAML', { reconcilers: [], crds: ['a: ['] }, /manifest:1:/],
   ];
