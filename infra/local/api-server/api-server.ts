@@ -109,7 +109,7 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ap
     server = create();
     // Clients keep idle connections for minutes, and the real server lets them.
     server.keepAliveTimeout = 180_000;
-    server.on(certificate === undefined ? 'connection' : 'secureConnection', track);
+    server.on('connection', track); // from the first byte: one in the middle of its handshake would hold `down` for two minutes
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
       server.listen(port, '127.0.0.1', resolve);

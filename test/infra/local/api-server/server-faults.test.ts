@@ -1,5 +1,7 @@
 /** What the embedded server does when it is told to fail; and what it refuses because it does not do it. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { type ApiServer, startApiServer } from '../../../../infra/local/api-server/api-server.ts';
 import { definitions } from '../../../contracts/kubernetes/definitions.ts';
@@ -228,6 +230,20 @@ describe('the embedded API server', () => {
     assert.equal((await lab.send('GET', '/api/v1/namespaces')).status, 200);
     lab.close();
     await second.stop();
+  });
+
+  it('goes down although somebody is in the middle of connecting', { timeout: 30_000 }, async () => {
+    const server = await startApiServer();
+    const socket = connect(server.port, '127.0.0.1');
+    const broken = new Promise((done) => socket.once('error', done).once('close', done));
+    await once(socket, 'connect');
+    // A connection after it that is answered: the server has taken the first one too.
+    const lab = new Lab(server);
+    await lab.send('GET', '/version');
+    lab.close();
+    await server.down();
+    await broken;
+    await server.stop();
   });
 
   it('begins with the state of another', async () => {
