@@ -32,17 +32,20 @@ async function applyManifest(
   emit: (event: DevEvent) => void,
 ): Promise<void> {
   for (const text of problems) emit({ kind: 'notice', level: 'error', text });
-  const applied = new Set<string>();
+  const applied = new Map([...appliers.keys()].map((cluster) => [cluster, new Set<string>()]));
   const left = new Map(appliers);
   for (const { object, where } of entries) {
     const refusals = await applyToAll(object, left);
-    if (refusals.size === 0 && left.size > 0) applied.add(nameOf(object));
+    const refusing = [...refusals.values()].flat();
+    for (const cluster of left.keys()) if (!refusing.includes(cluster)) applied.get(cluster)?.add(nameOf(object));
     for (const [text, clusters] of refusals)
       emit({ kind: 'notice', level: 'error', text: `${where}: ${nameOf(object)} in ${clusters.join(', ')}: ${text}` });
     // A file of a hundred objects would wait a hundred times.
     for (const [cluster, { isAnswering }] of left) if (!isAnswering) left.delete(cluster);
   }
-  if (applied.size > 0) emit({ kind: 'step', text: `applied ${file} to ${[...left.keys()].join(' and ')}: ${[...applied].join(', ')}` });
+  const byNames = Map.groupBy(applied, ([, names]) => [...names].join(', '));
+  for (const [names, clusters] of byNames)
+    if (names !== '') emit({ kind: 'step', text: `applied ${file} to ${clusters.map(([cluster]) => cluster).join(' and ')}: ${names}` });
 }
 
 /** What clusters refuse it for, and which. */

@@ -1,20 +1,18 @@
 /** `dogwatch dev` as a process without a terminal, from its start to its end, with a reconciler of the test's own. */
 import assert from 'node:assert/strict';
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClusterName } from '../../../events/resource.ts';
 import { createKubernetesClient } from '../../../functions/adapters/kubernetes/client.ts';
 import { configMaps } from '../../../functions/core/kinds.ts';
 import { createApplier } from '../../../infra/local/dev/apply-object.ts';
 import { isGone } from '../../infra/local/processes.ts';
-
-const ROOT = resolve(import.meta.dirname, '../../..');
+import { DevProcess, ROOT } from './dev-process.ts';
 
 /** Tenants as they are, and Notes: a ConfigMap that says which code made it. One named `slow` is not done before there is a file `go`. */
 const reconcilersOf = (root: string, version: string): string => `
@@ -52,17 +50,6 @@ const note = (name: string, spec: unknown) => ({
   spec,
 });
 
-/** What `look` returns once that is there; fails after 30 s, with what was printed. */
-async function until<T>(look: () => T | undefined | Promise<T | undefined>, printed: () => string): Promise<T> {
-  const endMs = performance.now() + 30_000;
-  for (;;) {
-    const found = await look();
-    if (found !== undefined) return found;
-    assert.ok(performance.now() < endMs, `not so within 30 s: ${look}\n${printed()}`);
-    await sleep(30);
-  }
-}
-
 function childrenOf(pid: number): number[] {
   const lines = execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' }).split('\n');
   return lines.map((line) => line.trim().split(/\s+/).map(Number)).flatMap(([child = 0, parent]) => (parent === pid ? [child] : []));
@@ -70,31 +57,20 @@ function childrenOf(pid: number): number[] {
 
 describe('dogwatch dev', () => {
   let root: string;
-  let child: ChildProcess | undefined;
-  let output = '';
-  let ended: Promise<number | null>;
+  let run: DevProcess | undefined;
 
   beforeEach(() => {
     root = mkdtempSync(join(tmpdir(), 'dogwatch-dev-test-'));
   });
   afterEach(() => {
-    child?.kill('SIGKILL');
+    run?.kill();
     rmSync(root, { recursive: true, force: true });
   });
 
-  function start(words: readonly string[], env: Readonly<Record<string, string>> = {}): void {
-    output = '';
-    const started = spawn(process.execPath, ['functions/cli/bin.js', 'dev', ...words], {
-      cwd: ROOT,
-      env: { PATH: process.env['PATH'] ?? '', TMPDIR: root, ...env },
-    });
-    child = started;
-    for (const stream of [started.stdout, started.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (output += text));
-    ended = new Promise((done, failed) => started.once('error', failed).once('close', done));
+  function start(words: readonly string[], env: Readonly<Record<string, string>> = {}): DevProcess {
+    run = new DevProcess(words, { tmpDir: root, env });
+    return run;
   }
-
-  const printed = (): string => output;
-  const seen = (pattern: RegExp): Promise<RegExpExecArray> => until(() => pattern.exec(output) ?? undefined, printed);
 
   it('runs samples and manifests, swaps its code without losing a message, and leaves nothing', { timeout: 120_000 }, async (context) => {
     const module = join(root, 'reconcilers.ts');
@@ -106,15 +82,18 @@ describe('dogwatch dev', () => {
       note('right', { text: 'a' }),
     ];
     writeFileSync(manifest, documents.map((object) => JSON.stringify(object)).join('\n---\n'));
-    start(['--reconcilers', module, '--apply', manifest]);
+    const dev = start(['--reconcilers', module, '--apply', manifest]);
 
     for (const cluster of ['east', 'west']) {
-      await seen(new RegExp(`^outcome .*${cluster}/Tenant/acme  reconciled`, 'm'));
-      await seen(new RegExp(`^outcome .*${cluster}/Note/default/right  reconciled`, 'm'));
+      await dev.seen(new RegExp(`^outcome .*${cluster}/Tenant/acme  reconciled`, 'm'));
+      await dev.seen(new RegExp(`^outcome .*${cluster}/Note/default/right  reconciled`, 'm'));
     }
-    assert.match(output, /^error: .*manifest\.yaml: document 1: note\/wrong in east, west: .*spec\.text/m);
-    assert.match(output, /^error: .*manifest\.yaml: document 2: thing\/a in east, west: no kind Thing of nobody\.example\/v1 is served/m);
-    const [, kubeconfig = ''] = await seen(/^kubeconfig of east: (.+)$/m);
+    assert.match(dev.output, /^error: .*manifest\.yaml: document 1: note\/wrong in east, west: .*spec\.text/m);
+    assert.match(
+      dev.output,
+      /^error: .*manifest\.yaml: document 2: thing\/a in east, west: no kind Thing of nobody\.example\/v1 is served/m,
+    );
+    const [, kubeconfig = ''] = await dev.seen(/^kubeconfig of east: (.+)$/m);
     const applier = createApplier(kubeconfig);
     const client = createKubernetesClient({
       cluster: 'east' as ClusterName,
@@ -130,33 +109,33 @@ describe('dogwatch dev', () => {
     };
 
     assert.equal(await applier.apply(note('slow', { text: 'a' })), undefined);
-    await until(() => existsSync(join(root, 'running-slow')) || undefined, printed);
+    await dev.until(() => existsSync(join(root, 'running-slow')) || undefined);
     writeFileSync(module, reconcilersOf(root, 'two'));
-    await seen(/^build swapped[\s\S]*^build swapped/m);
+    await dev.seen(/^build swapped[\s\S]*^build swapped/m);
     assert.equal(await applier.apply(note('later', { text: 'a' })), undefined);
-    await seen(/^outcome .*east\/Note\/default\/later {2}reconciled/m);
+    await dev.seen(/^outcome .*east\/Note\/default\/later {2}reconciled/m);
     assert.equal(await versionOf('later'), 'two');
-    assert.doesNotMatch(output, /Note\/default\/slow/);
+    assert.doesNotMatch(dev.output, /Note\/default\/slow/);
     assert.ok(!existsSync(join(root, 'ended-later-one')));
     writeFileSync(join(root, 'go'), '');
-    await until(() => existsSync(join(root, 'ended-slow-one')) || undefined, printed);
+    await dev.until(() => existsSync(join(root, 'ended-slow-one')) || undefined);
     // The new watcher found it unsettled and sent it too: which of the two runs is overtaken by the other is open.
-    await seen(/^outcome .*east\/Note\/default\/slow {2}(reconciled|settled) .*done$/m);
+    await dev.seen(/^outcome .*east\/Note\/default\/slow {2}(reconciled|settled) .*done$/m);
 
     writeFileSync(module, `${reconcilersOf(root, 'three')}throw new Error('not today');\n`);
     const lines = reconcilersOf(root, 'three').split('\n').length;
-    await seen(new RegExp(`^build failed: .*reconcilers\\.ts:${lines}: not today`, 'm'));
+    await dev.seen(new RegExp(`^build failed: .*reconcilers\\.ts:${lines}: not today`, 'm'));
 
-    const [, envFile = ''] = await seen(/source (.+)$/m);
+    const [, envFile = ''] = await dev.seen(/source (.+)$/m);
     const manual = `. ${envFile} && exec ${process.execPath} functions/cli/bin.js reconcile tenant/acme --cluster west`;
     execFileSync('/bin/sh', ['-c', manual], { cwd: ROOT, env: { PATH: process.env['PATH'] ?? '' } });
-    await seen(/^outcome .*west\/Tenant\/acme {2}reconciled {2}manual/m);
+    await dev.seen(/^outcome .*west\/Tenant\/acme {2}reconciled {2}manual/m);
 
-    const processes = childrenOf(child?.pid ?? 0);
+    const processes = childrenOf(dev.pid);
     assert.ok(processes.length >= 2, 'the watcher and the function are processes');
     const stoppedAtMs = performance.now();
-    child?.kill('SIGINT');
-    assert.equal(await ended, 0, output);
+    dev.interrupt();
+    assert.equal(await dev.ended, 0, dev.output);
     assert.ok(performance.now() - stoppedAtMs < 3_000, 'it takes no three seconds');
     assert.deepEqual(
       processes.filter((pid) => !isGone(pid)),
@@ -178,9 +157,9 @@ describe('dogwatch dev', () => {
       [{ DOGWATCH_MAX_ATTEMTS: '5' }, /^dogwatch: DOGWATCH_MAX_ATTEMTS is no variable of ours: did you mean DOGWATCH_MAX_ATTEMPTS\?/],
     ];
     for (const [env, says] of faults) {
-      start([], env);
-      assert.equal(await ended, 2, output);
-      assert.match(output.trim().split('\n').at(-1) ?? '', says);
+      const dev = start([], env);
+      assert.equal(await dev.ended, 2, dev.output);
+      assert.match(dev.output.trim().split('\n').at(-1) ?? '', says);
       assert.deepEqual(
         readdirSync(root).filter((name) => name.startsWith('dogwatch-')),
         [],
