@@ -9,8 +9,11 @@ import { createTransport, type TransportRequest } from '../../../../functions/ad
 import { DogwatchError } from '../../../../functions/core/errors.ts';
 import type { KubernetesObject } from '../../../../functions/core/reconciler.ts';
 import { type ApiServer, startApiServer } from '../../api-server/api-server.ts';
-import { createApplier } from '../apply-object.ts';
 import { type ClusterAccess, type StageCluster, type StageObject, StepFailure } from './story-step.ts';
+
+const FIELD_MANAGER = 'dogwatch-demo';
+/** Everything is on one machine, which may be busy with other things than the story. */
+const PATIENCE_MS = 30_000;
 
 /** How an object is named to a reader: `Tenant/acme in east`. */
 export function nameIn(cluster: string, { type, at }: StageObject): string {
@@ -21,8 +24,7 @@ type OpenAccess = ClusterAccess & { close(): void };
 
 function openAccess(cluster: string, kubeconfigPath: string, signal: AbortSignal): OpenAccess {
   const credentials = openCredentials({ kind: 'file', path: kubeconfigPath, context: undefined });
-  const transport = createTransport({ credentials, userAgent: 'dogwatch-demo' });
-  const applier = createApplier(kubeconfigPath);
+  const transport = createTransport({ credentials, userAgent: FIELD_MANAGER, timeouts: { connectMs: PATIENCE_MS, totalMs: PATIENCE_MS } });
 
   async function send(object: StageObject, request: Omit<TransportRequest, 'accept' | 'signal'>): Promise<string | undefined> {
     const answer = await transport.send({ ...request, accept: JSON_TYPE, signal }).catch((error: unknown) => {
@@ -40,28 +42,33 @@ function openAccess(cluster: string, kubeconfigPath: string, signal: AbortSignal
       const text = await send(object, { method: 'GET', path: objectPath(object.type, object.at) });
       return text === undefined ? undefined : (JSON.parse(text) as KubernetesObject);
     },
-    async apply(object) {
-      const refusal = await applier.apply(object);
-      if (refusal !== undefined) throw new StepFailure(`${object.kind}/${object.metadata.name} in ${cluster} is refused: ${refusal}`);
+    async apply(object, spec) {
+      const path = objectPath(object.type, object.at, { fieldManager: FIELD_MANAGER, force: true, fieldValidation: 'Strict' });
+      const body = { ...identityOf(object), ...(spec === undefined ? {} : { spec }) };
+      await send(object, { method: 'PATCH', path, contentType: APPLY_PATCH, body: JSON.stringify(body) });
     },
     async patch(object, { body, fieldManager }) {
       const path = objectPath(object.type, object.at, { fieldManager });
       await send(object, { method: 'PATCH', path, contentType: MERGE_PATCH, body: JSON.stringify(body) });
     },
     async applyStatus(object, { body, fieldManager }) {
-      const { type, at } = object;
-      const path = objectPath(type, at, { fieldManager, force: true }, 'status');
-      const applied = { apiVersion: apiVersionOf(type), kind: type.kind, metadata: at, status: body };
-      await send(object, { method: 'PATCH', path, contentType: APPLY_PATCH, body: JSON.stringify(applied) });
+      const path = objectPath(object.type, object.at, { fieldManager, force: true }, 'status');
+      await send(object, {
+        method: 'PATCH',
+        path,
+        contentType: APPLY_PATCH,
+        body: JSON.stringify({ ...identityOf(object), status: body }),
+      });
     },
     async remove(object) {
       await send(object, { method: 'DELETE', path: objectPath(object.type, object.at) });
     },
-    close() {
-      transport.close();
-      applier.close();
-    },
+    close: () => transport.close(),
   };
+}
+
+function identityOf({ type, at }: StageObject): Readonly<Record<string, unknown>> {
+  return { apiVersion: apiVersionOf(type), kind: type.kind, metadata: at };
 }
 
 export interface EmbeddedCluster {

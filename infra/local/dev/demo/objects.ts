@@ -1,8 +1,7 @@
 /** The objects of the story: Tenants and a QueueClaim, the kinds of the samples. */
-import { apiVersionOf, type ResourceType } from '../../../../events/resource.ts';
-import { namespaces, resourceQuotas, roleBindings } from '../../../../functions/core/kinds.ts';
-import type { ManifestObject } from '../manifest.ts';
-import type { StageObject } from './story-step.ts';
+import type { ResourceType } from '../../../../events/resource.ts';
+import { namespaces, resourceQuotas } from '../../../../functions/core/kinds.ts';
+import type { Spec, StageObject } from './story-step.ts';
 
 const group = { group: 'platform.example', version: 'v1' } as const;
 const tenants: ResourceType = { ...group, kind: 'Tenant', plural: 'tenants', scope: 'Cluster' };
@@ -11,10 +10,8 @@ const queueClaims: ResourceType = { ...group, kind: 'QueueClaim', plural: 'queue
 export interface StoryTenant extends StageObject {
   readonly namespace: StageObject;
   readonly quota: StageObject;
-  /** The role binding of that name in its namespace. */
-  binding(name: string): StageObject;
-  /** As it is applied; two members. */
-  manifest(pods: number): ManifestObject;
+  /** With two members. */
+  spec(pods: number): Spec;
 }
 
 export function storyTenant(name: string): StoryTenant {
@@ -24,31 +21,16 @@ export function storyTenant(name: string): StoryTenant {
     at: { name },
     namespace: { type: namespaces, at: { name: namespace } },
     quota: { type: resourceQuotas, at: { namespace, name: 'tenant' } },
-    binding: (bindingName) => ({ type: roleBindings, at: { namespace, name: bindingName } }),
-    manifest: (pods) => ({
-      apiVersion: apiVersionOf(tenants),
-      kind: tenants.kind,
-      metadata: { name },
-      spec: {
-        owner: `olga@${name}.example`,
-        quota: { cpu: '4', memory: '8Gi', pods },
-        members: [`ada@${name}.example`, `grace@${name}.example`],
-      },
+    spec: (pods) => ({
+      owner: `olga@${name}.example`,
+      quota: { cpu: '4', memory: '8Gi', pods },
+      members: [`ada@${name}.example`, `grace@${name}.example`],
     }),
   };
 }
 
-export interface StoryClaim extends StageObject {
-  readonly manifest: ManifestObject;
-}
-
-export function storyClaim(name: string): StoryClaim {
-  const at = { namespace: 'default', name };
-  return {
-    type: queueClaims,
-    at,
-    manifest: { apiVersion: apiVersionOf(queueClaims), kind: queueClaims.kind, metadata: at, spec: { retentionSeconds: 3600 } },
-  };
+export function storyClaim(name: string): StageObject {
+  return { type: queueClaims, at: { namespace: 'default', name } };
 }
 
 /** The name of the SQS queue that a claim makes (functions/reconcilers/queue-claim.ts). */

@@ -1,6 +1,5 @@
 /** The stage of a story: a development run that runs, seen through what its clusters, queues, watcher and function tell. */
 import { dirname, resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { GetQueueUrlCommand, QueueDoesNotExist } from '@aws-sdk/client-sqs';
 import { clusterName, formatResourceKey } from '../../../../events/resource.ts';
 import type { KubernetesObject } from '../../../../functions/core/reconciler.ts';
@@ -12,10 +11,10 @@ import { nameIn, openStageCluster } from './cluster-access.ts';
 import { type Ledger, type LedgerMark, START } from './ledger.ts';
 import { isReady, isStalled, readyText } from './readiness.ts';
 import { type Letter, type Stage, type StageCluster, StepFailure } from './story-step.ts';
+import { waitsOf } from './wait.ts';
 
 /** A wait that takes longer has failed. Alone, each takes a few seconds at most; machines that are busy get more. */
-const BOUND_MS = 30_000;
-const LOOK_MS = 50;
+const BOUND_SECONDS = 30;
 /** Nothing waits if so many looks, one after the other, have found nothing. */
 const QUIET_LOOKS = 6;
 const LETTERS_MAX = 10;
@@ -45,19 +44,7 @@ export function openStage({ pipeline, ledger, signal, tell }: StageOptions): Ope
   };
   let mark: LedgerMark | undefined;
 
-  const until: Stage['until'] = async (what, look, state) => {
-    const endMs = performance.now() + BOUND_MS;
-    for (;;) {
-      signal.throwIfAborted();
-      const found = await look();
-      if (found !== undefined) return found;
-      if (performance.now() > endMs) {
-        const now = await state?.();
-        throw new StepFailure(`waited ${BOUND_MS / 1000} s for ${what}${now === undefined ? '' : `; ${now}`}`);
-      }
-      await sleep(LOOK_MS, undefined, { signal });
-    }
-  };
+  const until = waitsOf(BOUND_SECONDS, signal);
 
   /** Undefined where the watcher does not answer: it is begun anew when its code changes. */
   const metrics = async (): Promise<string | undefined> => {
@@ -68,9 +55,27 @@ export function openStage({ pipeline, ledger, signal, tell }: StageOptions): Ope
   let keptBack = 0;
   /** Messages that wait in the watcher or in a work queue, or are in a run; at the moment of the look. */
   const waitingCount = async (): Promise<number> => {
-    const [text = '', { lanes }] = await Promise.all([metrics(), queues.levels()]);
+    const [text, { lanes }] = await Promise.all([metrics(), queues.levels()]);
+    if (text === undefined) return 1; // what it may hold is not known
     const sum = (field: 'ready' | 'inFlight' | 'delayed'): number => lanes.reduce((total, lane) => total + lane[field], 0);
     return sum('ready') + sum('inFlight') + Math.max(0, sum('delayed') - keptBack) + sumOf(text, 'dogwatch_outbox_depth', '');
+  };
+
+  const quiet = async (): Promise<void> => {
+    let quietLooks = 0;
+    let runs = -1;
+    let waiting = 0;
+    await until(
+      'the queues to be empty',
+      async () => {
+        waiting = await waitingCount();
+        const now = ledger.mark();
+        quietLooks = waiting === 0 && now === runs ? quietLooks + 1 : 0;
+        runs = now;
+        return quietLooks >= QUIET_LOOKS || undefined;
+      },
+      () => `${waiting} messages wait`,
+    );
   };
 
   const lines: Stage['lines'] = (cluster, object) => {
@@ -102,28 +107,16 @@ export function openStage({ pipeline, ledger, signal, tell }: StageOptions): Ope
         `${name} to be Ready`,
         async () => {
           const found = await cluster.get(object);
-          if (!isUnderWay && found !== undefined && isStalled(found)) throw new StepFailure(`${name} is Stalled; ${stateOf(found)}`);
+          if (!isUnderWay && found !== undefined && isStalled(found)) {
+            await quiet(); // the run has shown it before it tells what it was
+            throw new StepFailure(`${name} is Stalled; ${stateOf(found)}`);
+          }
           return found !== undefined && isReady(found) ? found : undefined;
         },
         async () => stateOf(await cluster.get(object)),
       );
     },
-    async quiet() {
-      let quietLooks = 0;
-      let runs = -1;
-      let waiting = 0;
-      await until(
-        'the queues to be empty',
-        async () => {
-          waiting = await waitingCount();
-          const now = ledger.mark();
-          quietLooks = waiting === 0 && now === runs ? quietLooks + 1 : 0;
-          runs = now;
-          return quietLooks >= QUIET_LOOKS || undefined;
-        },
-        () => `${waiting} messages wait`,
-      );
-    },
+    quiet,
     keepBack(count) {
       keptBack += count;
     },
@@ -154,7 +147,7 @@ export function openStage({ pipeline, ledger, signal, tell }: StageOptions): Ope
       const { code, stdout, stderr } = await runCommand(process.execPath, ['functions/cli/bin.js', 'reconcile', ...words], {
         cwd: ROOT,
         env: { ...plainEnv(), ...env },
-        timeoutSeconds: BOUND_MS / 1000,
+        timeoutSeconds: BOUND_SECONDS,
       });
       if (code !== 0) throw new StepFailure(`dogwatch reconcile ${words.join(' ')} ends with code ${code}: ${stderr.trim()}`);
       return stdout.trim();

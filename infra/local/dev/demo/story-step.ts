@@ -2,7 +2,6 @@
 import type { ObjectAddress, ResourceType } from '../../../../events/resource.ts';
 import type { KubernetesObject } from '../../../../functions/core/reconciler.ts';
 import type { OutcomeLine } from '../dev-state.ts';
-import type { ManifestObject } from '../manifest.ts';
 
 /** One step: something happens to the clusters, and the step ends when what has to follow is there to be read. */
 export interface Step<On = Stage> {
@@ -25,6 +24,8 @@ export interface StageObject {
   readonly at: ObjectAddress;
 }
 
+export type Spec = Readonly<Record<string, unknown>>;
+
 export interface MergePatch {
   readonly body: Readonly<Record<string, unknown>>;
   /** Who the cluster says has written it. */
@@ -34,7 +35,8 @@ export interface MergePatch {
 /** What somebody with kubectl can do. @throws StepFailure for what the cluster refuses */
 export interface ClusterAccess {
   get(object: StageObject): Promise<KubernetesObject | undefined>;
-  apply(object: ManifestObject): Promise<void>;
+  /** Server-side apply by force. */
+  apply(object: StageObject, spec?: Spec): Promise<void>;
   patch(object: StageObject, patch: MergePatch): Promise<void>;
   /** Server-side apply of `/status` by another manager than ours. */
   applyStatus(object: StageObject, patch: MergePatch): Promise<void>;

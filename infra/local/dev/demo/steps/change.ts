@@ -11,7 +11,7 @@ export const change: Step = {
   text: 'its spec in east, from 20 pods to 40: one message, and the status after it is no news',
   async play(stage) {
     const { east } = stage;
-    await east.apply(harbor.manifest(PODS));
+    await east.apply(harbor, harbor.spec(PODS));
     await stage.ready(east, harbor);
     const quota = await stage.until(`${nameIn('east', harbor.quota)} to allow ${PODS} pods`, async () => {
       const found = await east.get(harbor.quota);

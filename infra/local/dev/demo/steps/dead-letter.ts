@@ -13,9 +13,8 @@ export const deadLetter: Step = {
   text: "Tenant quarry cannot succeed: the namespace that it needs is somebody else's",
   async play(stage) {
     const { east } = stage;
-    const { name } = quarry.namespace.at;
-    await east.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
-    await east.apply(quarry.manifest(20));
+    await east.apply(quarry.namespace);
+    await east.apply(quarry, quarry.spec(20));
     const stalled = await stage.until(
       `${nameIn('east', quarry)} to be Stalled`,
       async () => {

@@ -14,21 +14,21 @@ export const outage: Step = {
   text: 'east; meanwhile one object in it is made, one changed, one deleted',
   async play(stage) {
     const { east, west } = stage;
-    await east.apply(parcels.manifest);
+    await east.apply(parcels, { retentionSeconds: 3600 });
     const claim = await stage.ready(east, parcels);
     const transientRuns = (): number => stage.lines(east, harbor).filter(({ branch }) => branch === 'transient').length;
 
     // A run that breaks off waits in the queue, and finds the cluster down when it comes again.
     const mend = east.breakReadsOf(harbor);
     try {
-      await east.apply(harbor.manifest(70));
+      await east.apply(harbor, harbor.spec(70));
       await stage.until(`a run of ${nameIn('east', harbor)} to break off`, () => transientRuns() > 0 || undefined);
       await east.whileDown(async (elsewhere) => {
         mend();
-        await elsewhere.apply(orchard.manifest(10));
-        await elsewhere.apply(harbor.manifest(80));
+        await elsewhere.apply(orchard, orchard.spec(10));
+        await elsewhere.apply(harbor, harbor.spec(80));
         await elsewhere.remove(parcels);
-        await west.apply(harbor.manifest(80));
+        await west.apply(harbor, harbor.spec(80));
         await stage.ready(west, harbor);
         stage.tell('its message waits and is tried again; west goes on, and is Ready with a change of its own');
         await stage.until(`a run of ${nameIn('east', harbor)} while it is down`, () => transientRuns() > 1 || undefined);

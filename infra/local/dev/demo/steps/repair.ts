@@ -21,7 +21,7 @@ export const repair: Step = {
     const repaired = await stage.ready(east, quarry, { isUnderWay: true });
     if (conditionOf(repaired, STALLED) !== undefined) throw new StepFailure(`${nameIn('east', quarry)} is Ready and Stalled at once`);
     const { length } = await stage.letters();
-    stage.tell('the letter stays in its queue, as the record of what happened; replaying letters is a later release');
+    stage.tell('the letter stays in its queue, as a record of what happened; a later release replays letters');
     return `Ready, no longer ${STALLED}; ${length} ${length === 1 ? 'letter stays' : 'letters stay'}`;
   },
 };

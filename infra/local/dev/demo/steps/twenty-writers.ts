@@ -21,12 +21,12 @@ export const twentyWriters: Step = {
     const sentBefore = await stage.sentByWatcher(east);
     let isInForce = false;
     const writers = Array.from({ length: WRITERS }, (_, index) => write(stage, index, () => isInForce));
-    const changed = east.apply(harbor.manifest(50)).then(() => stage.ready(east, harbor));
+    const changed = east.apply(harbor, harbor.spec(50)).then(() => stage.ready(east, harbor));
     changed.finally(() => (isInForce = true)).catch(() => undefined);
     const counts = await Promise.all(writers);
     await changed;
     // The watcher sees what happens in its order: once it has sent this change, it has seen every write before it.
-    await east.apply(harbor.manifest(60));
+    await east.apply(harbor, harbor.spec(60));
     await stage.ready(east, harbor);
     await stage.quiet();
     const foreign = counts.reduce((sum, count) => sum + count, 0);
