@@ -21,6 +21,7 @@ const OF_CHECKOUT = /^(functions|events)\//;
 export async function buildTesting(out: string): Promise<void> {
   mkdirSync(out, { recursive: true });
   const [types] = await Promise.all([declarations(), bundle(out)]);
+  rmSync(join(out, 'types'), { recursive: true, force: true });
   for (const [path, text] of types) writeInto(join(out, 'types', path), rewritten(path, text, join(out, 'types')));
   writeInto(join(out, 'testing.d.ts'), `export * from './types/${jsOf(ENTRY)}';\n`);
 }

@@ -164,12 +164,15 @@ export class Bench implements AsyncDisposable {
   }
 
   /**
-   * Does something outside of the cluster that a reconciler under test asks for, as an effect at which the function can die. What is asked
-   * for while no run is under way comes from a process that has died: it is never answered.
+   * Does something outside of the cluster that a reconciler under test asks for, as an effect at which the function can die.
+   *
+   * @throws BenchError `no-run` while no run is under way: a process that has died is asking, whose work is not done, or the test itself
    */
   async effect<Result>(text: string, work: () => Promise<Result>): Promise<Result> {
     const process = this.#parts.workingProcess;
-    return process === undefined ? new Promise<never>(() => {}) : process.effect(text, work);
+    if (process !== undefined) return process.effect(text, work);
+    const why = 'a process that has died asks for it, or the test, which has to do it without the bench';
+    throw new BenchError('no-run', `${text} is not done, since the function is at no run: ${why}`);
   }
 
   /** Sends what `dogwatch reconcile` sends: the object is to run although nothing changed. */

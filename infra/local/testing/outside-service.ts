@@ -32,6 +32,9 @@ export interface OutsideService {
   close(): Promise<void>;
 }
 
+/** As long as no client keeps a connection that it does not use. */
+const KEPT_MS = 600_000;
+
 /** Starts the proxy on loopback. */
 export async function startOutsideService({ name, to, isEffect = changesSomething }: OutsideOptions): Promise<OutsideService> {
   const target = new URL(to);
@@ -50,6 +53,7 @@ export async function startOutsideService({ name, to, isEffect = changesSomethin
     response.end(passed.body);
   }
 
+  server.keepAliveTimeout = KEPT_MS;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(0, '127.0.0.1', resolve);
@@ -77,7 +81,9 @@ function passOn(target: URL, { method, path, headers }: OutsideRequest, body: Bu
   return new Promise((resolve, reject) => {
     const { host: _, connection: __, 'transfer-encoding': ___, ...kept } = headers;
     const url = new URL(path, target);
-    const request = send(url, { method, headers: { ...kept, 'content-length': body.length } }, (answer) => {
+    // A connection of its own: one that was kept may be closed by the time it is needed, which would be a fault that nobody asked for.
+    const options = { method, headers: { ...kept, 'content-length': body.length }, agent: false } as const;
+    const request = send(url, options, (answer) => {
       const chunks: Buffer[] = [];
       answer.on('data', (chunk: Buffer) => chunks.push(chunk));
       answer.on('error', reject);
