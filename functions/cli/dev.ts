@@ -43,7 +43,7 @@ export async function dev(env: Environment, options: DevOptions): Promise<ExitCo
   view.emit({ kind: 'step', text: 'starting' });
   const { stop, dispose } = stopOnSignals(() => view.emit({ kind: 'step', text: 'stopping' }));
   const stopped = new Promise<End>((resolve) => stop.signal.addEventListener('abort', () => resolve({ code: 0 }), { once: true }));
-  const summaryOptions = { width: stdout.columns || WIDTH, hasColor: canRedraw(stdout) && stdout.hasColors() };
+  const summaryOptions = { width: stdout.columns || WIDTH, hasColor: once && canRedraw(stdout) && stdout.hasColors() };
   let summary: readonly string[] = [];
   try {
     const [{ startDevSession }, { embeddedClusters }, demo] = await Promise.all([

@@ -179,11 +179,10 @@ const STORY_STYLES: Readonly<Record<StoryLine['part'], Style | undefined>> = {
 };
 
 function storyLines({ part, text }: StoryLine, width: number, paint: Paint): string[] {
-  const style = STORY_STYLES[part];
-  // A line of the summary is a row of a table, painted by whoever made it.
-  if (part === 'summary') return [cut(text, width)];
+  if (part === 'summary') return shownLines(text).map((line) => cut(line, width)); // a row of a table
   const indent = part === 'title' || part === 'step' ? '' : '    ';
-  return wrap(part === 'failure' ? `FAILED: ${text}` : text, Math.max(1, width - indent.length)).map((line) => indent + paint(style, line));
+  const lines = wrap(part === 'failure' ? `FAILED: ${text}` : text, Math.max(1, width - indent.length));
+  return lines.map((line) => cut(indent + paint(STORY_STYLES[part], line), width));
 }
 
 function noticeLines({ level, text, count }: DevState['notices'][number], width: number, paint: Paint): string[] {

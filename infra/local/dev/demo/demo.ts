@@ -28,7 +28,7 @@ export interface DemoOptions {
   readonly once: boolean;
 }
 
-export interface DemoEnd {
+interface DemoEnd {
   readonly isWell: boolean;
   summary(options: SummaryOptions): string[];
 }

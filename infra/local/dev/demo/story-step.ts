@@ -26,7 +26,7 @@ export interface StageObject {
 
 export type Spec = Readonly<Record<string, unknown>>;
 
-export interface MergePatch {
+interface MergePatch {
   readonly body: Readonly<Record<string, unknown>>;
   /** Who the cluster says has written it. */
   readonly fieldManager: string;

@@ -9,6 +9,17 @@ const lane = { name: 'live', ready: 2, delayed: 1, inFlight: 4 } as const;
 const TABLE: readonly (readonly [what: string, events: readonly DevEvent[], changed: Partial<DevState>])[] = [
   ['steps in their order', [step('a'), step('b')], { steps: ['a', 'b'] }],
   ['a step that comes again once, as the newest', [step('a'), step('b'), step('a')], { steps: ['b', 'a'] }],
+  [
+    'the story in its order, apart from the steps of the run',
+    [{ kind: 'story', part: 'step', text: '1/2 create' }, step('a'), { kind: 'story', part: 'result', text: 'Ready' }],
+    {
+      steps: ['a'],
+      story: [
+        { part: 'step', text: '1/2 create' },
+        { part: 'result', text: 'Ready' },
+      ],
+    },
+  ],
   ['the cells of the last event only', [cells([cell, { ...cell, cluster: 'west' }]), cells([cell])], { cells: [cell] }],
   ['lanes with the dead letters', [{ kind: 'lanes', lanes: [lane], deadLetters: 2 }], { lanes: [lane], deadLetters: 2 }],
   [

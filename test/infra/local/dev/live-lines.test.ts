@@ -51,6 +51,42 @@ const WHOLE = of(
 const TABLE: readonly (readonly [what: string, state: DevState, width: number, height: number, lines: readonly string[]])[] = [
   ['one line before anything is known', createState(), 80, 24, ['dogwatch dev  starting  0 dead letters  0 outcomes  Ctrl-C stops']],
   [
+    'a story above the steps of the run, a row of its summary cut and not broken',
+    of(
+      { kind: 'step', text: 'starting' },
+      { kind: 'story', part: 'step', text: '1/2 create: a Tenant in both of the clusters' },
+      { kind: 'story', part: 'note', text: 'it takes a while' },
+      { kind: 'story', part: 'failure', text: 'it is not Ready' },
+      { kind: 'story', part: 'summary', text: 'create       0.4     2     1  FAILED' },
+    ),
+    30,
+    20,
+    [
+      'dogwatch dev  starting  0 dea…',
+      '1/2 create: a Tenant in both',
+      'of the clusters',
+      '    it takes a while',
+      '    FAILED: it is not Ready',
+      'create       0.4     2     1 …',
+      'starting',
+    ],
+  ],
+  [
+    'a story with its newest lines where there is little room, and room for what else there is',
+    of(...[1, 2, 3, 4, 5, 6, 7, 8].map((n): DevEvent => ({ kind: 'story', part: 'result', text: `step ${n}` })), outcome('acme')),
+    80,
+    8,
+    [
+      'dogwatch dev  starting  0 dead letters  1 outcome  Ctrl-C stops',
+      '    step 5',
+      '    step 6',
+      '    step 7',
+      '    step 8',
+      'TIME      OBJECT            BRANCH      REASON        TRY  TOOK  THEN',
+      '10:00:07  east/Tenant/acme  reconciled  spec-changed   #1  42ms  done',
+    ],
+  ],
+  [
     'everything where there is room, parts apart',
     WHOLE,
     110,
@@ -115,6 +151,8 @@ const TABLE: readonly (readonly [what: string, state: DevState, width: number, h
   ],
 ];
 
+const PARTS = ['title', 'step', 'note', 'result', 'failure', 'summary'] as const;
+
 describe('the live view', () => {
   for (const [what, state, width, height, lines] of TABLE) it(`shows ${what}`, () => assert.deepEqual(draw(state, width, height), lines));
 
@@ -139,6 +177,7 @@ describe('the live view', () => {
     const count = fc.nat(1e9);
     const event: fc.Arbitrary<DevEvent> = fc.oneof(
       fc.record({ kind: fc.constant('step' as const), text }),
+      fc.record({ kind: fc.constant('story' as const), part: fc.constantFrom(...PARTS), text }),
       fc.record({
         kind: fc.constant('cells' as const),
         cells: fc.array(

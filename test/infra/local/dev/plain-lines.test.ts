@@ -33,6 +33,26 @@ const RUN = {
 const TABLE: readonly (readonly [what: string, events: readonly DevEvent[], lines: readonly string[]])[] = [
   ['a step as it is', [{ kind: 'step', text: 'watcher started' }], ['watcher started']],
   [
+    'a story as it is told, with what followed set in',
+    [
+      { kind: 'story', part: 'title', text: 'a story in 8 steps, with short waits:' },
+      { kind: 'story', part: 'step', text: '1/8 create: a Tenant' },
+      { kind: 'story', part: 'note', text: 'it takes a while' },
+      { kind: 'story', part: 'result', text: 'Ready in east' },
+      { kind: 'story', part: 'failure', text: 'TypeError: no\n    at a.ts:1' },
+      { kind: 'story', part: 'summary', text: 'STEP    RUNS' },
+    ],
+    [
+      'a story in 8 steps, with short waits:',
+      '1/8 create: a Tenant',
+      '    it takes a while',
+      '    Ready in east',
+      '    FAILED: TypeError: no',
+      '          at a.ts:1',
+      'STEP    RUNS',
+    ],
+  ],
+  [
     'each cell when it is new',
     [cells(east, child)],
     [
