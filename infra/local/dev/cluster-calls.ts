@@ -17,7 +17,7 @@ export type ClusterAnswer =
   /** It cannot be reached, does not let us in, or has trouble of its own, in one line. Denied: another request may be allowed. */
   | { readonly kind: 'unavailable'; readonly problem: string; readonly isDenied: boolean };
 
-export type ClusterRequest = Pick<TransportRequest, 'method' | 'path' | 'contentType' | 'body'> & Partial<Pick<TransportRequest, 'accept'>>;
+type ClusterRequest = Pick<TransportRequest, 'method' | 'path' | 'contentType' | 'body'> & Partial<Pick<TransportRequest, 'accept'>>;
 
 export interface ClusterCalls {
   /** @throws TerminalError for a path that cannot be; nothing else */

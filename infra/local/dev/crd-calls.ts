@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { FIELD_MANAGER } from '../../../events/labels.ts';
 import { parseStatus } from '../../../functions/adapters/kubernetes/errors.ts';
-import { APPLY_PATCH } from '../../../functions/adapters/kubernetes/paths.ts';
+import { APPLY_PATCH, JSON_TYPE } from '../../../functions/adapters/kubernetes/paths.ts';
 import { type ClusterAnswer, type ClusterCalls, DEV_FIELD_MANAGER } from './cluster-calls.ts';
 import type { ManifestObject } from './manifest.ts';
 
@@ -32,6 +32,8 @@ type Refusal = { readonly kind: 'refused'; readonly text: string };
 
 /** Names of objects that are told; of a thousand nobody reads more. */
 const NAMES_MAX = 5;
+/** Objects that are tried. */
+const TRIED_MAX = 50;
 
 export interface CrdCalls {
   read(crd: Crd): Promise<{ readonly kind: 'stored'; readonly crd: StoredCrd } | { readonly kind: 'absent' } | Problem>;
@@ -42,6 +44,8 @@ export interface CrdCalls {
   isServed(crd: Crd): Promise<boolean>;
   /** `2 objects (default/a, default/b)`; undefined where there are none, or that cannot be found out. */
   objects(crd: Crd): Promise<string | undefined>;
+  /** Objects that the cluster would not take as they are, with the field: `default/a (spec.size: Required value)`. Looks at some of them. */
+  misfits(crd: Crd): Promise<readonly string[]>;
 }
 
 export function createCrdCalls(calls: ClusterCalls): CrdCalls {
@@ -50,6 +54,15 @@ export function createCrdCalls(calls: ClusterCalls): CrdCalls {
   const patch = (crd: Crd, query: string): Promise<ClusterAnswer> => {
     const path = `${pathOf(crd)}?fieldManager=${DEV_FIELD_MANAGER}&force=true${query}`;
     return calls.send({ method: 'PATCH', path, contentType: APPLY_PATCH, body: JSON.stringify(crd) });
+  };
+  const refusalOf = async (crd: Crd, { apiVersion, kind, metadata: { namespace }, spec }: ListedObject): Promise<string | undefined> => {
+    const within = namespace === undefined ? '' : `/namespaces/${namespace}`;
+    // Under another name, as a new object: of one that is there a cluster lets pass what was wrong before.
+    const body = JSON.stringify({ apiVersion, kind, metadata: { name: 'dogwatch-dry-run', namespace }, spec });
+    const path = `${groupPath(crd)}${within}/${crd.spec.names.plural}?dryRun=All`;
+    const answer = await calls.send({ method: 'POST', path, contentType: JSON_TYPE, body });
+    if (answer.kind === 'unavailable' || answer.status !== 422) return undefined;
+    return (parseStatus(answer.text)?.message ?? '').replace(/^.*? is invalid: /, '');
   };
   const groupPath = ({ spec: { group, versions } }: Crd): string => `/apis/${group}/${versions[0]?.name}`;
 
@@ -83,17 +96,33 @@ export function createCrdCalls(calls: ClusterCalls): CrdCalls {
       if (answer.kind === 'unavailable' || answer.status !== 200) return undefined;
       const { items, metadata } = JSON.parse(answer.text) as ObjectList;
       if (items.length === 0) return undefined;
-      const names = items
-        .slice(0, NAMES_MAX)
-        .map(({ metadata: { namespace, name } }) => (namespace === undefined ? name : `${namespace}/${name}`));
+      const names = items.slice(0, NAMES_MAX).map(addressOf);
       const count = items.length + (metadata?.remainingItemCount ?? 0);
       return `${count} ${count === 1 ? 'object' : 'objects'} (${names.join(', ')}${count > names.length ? ', ...' : ''})`;
+    },
+    async misfits(crd) {
+      const answer = await calls.send({ method: 'GET', path: `${groupPath(crd)}/${crd.spec.names.plural}?limit=${TRIED_MAX}` });
+      if (answer.kind === 'unavailable' || answer.status !== 200) return [];
+      const { items } = JSON.parse(answer.text) as ObjectList;
+      const tried = await Promise.all(items.map(async (item) => ({ item, refusal: await refusalOf(crd, item) })));
+      return tried.flatMap(({ item, refusal }) => (refusal === undefined ? [] : `${addressOf(item)} (${refusal})`));
     },
   };
 }
 
+function addressOf({ metadata: { namespace, name } }: ListedObject): string {
+  return namespace === undefined ? name : `${namespace}/${name}`;
+}
+
+interface ListedObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly namespace?: string; readonly name: string };
+  readonly spec?: unknown;
+}
+
 interface ObjectList {
-  readonly items: readonly { readonly metadata: { readonly namespace?: string; readonly name: string } }[];
+  readonly items: readonly ListedObject[];
   readonly metadata?: { readonly remainingItemCount?: number };
 }
 

@@ -43,6 +43,8 @@ interface Refused {
 /** What a real API server needs until it serves a new kind is about a second. */
 const SERVED_WITHIN_MS = 15_000;
 const ASK_AGAIN_MS = 50;
+/** Objects that are named. */
+const TOLD_MAX = 3;
 
 export function createCrdKeeper(clusters: readonly KeptCluster[], emit: (event: DevEvent) => void): CrdKeeper {
   let wanted: readonly Crd[] = [];
@@ -53,7 +55,7 @@ export function createCrdKeeper(clusters: readonly KeptCluster[], emit: (event: 
   const told = new Map<KeptCluster, string>();
 
   /** @returns what it is refused for */
-  async function bring(cluster: KeptCluster, crd: Crd): Promise<Refused | 'unavailable' | undefined> {
+  async function bring(cluster: KeptCluster, crd: Crd, known?: Kept): Promise<Refused | 'unavailable' | undefined> {
     const key = keyOf(cluster, crd);
     kept.set(key, { kind: 'pending' });
     const before = cluster.isOwn ? ({ kind: 'absent' } as const) : await cluster.calls.read(crd);
@@ -72,7 +74,14 @@ export function createCrdKeeper(clusters: readonly KeptCluster[], emit: (event: 
     kept.set(key, { kind: 'there', generation: answer.crd.generation });
     if (!cluster.isOwn) tellApplied(cluster, crd, before.kind === 'stored' ? before.crd : undefined, answer.crd);
     await served(cluster, crd);
+    if (cluster.isOwn && known?.kind === 'there' && known.generation !== answer.crd.generation) await tellMisfits(cluster, crd);
     return undefined;
+  }
+
+  async function tellMisfits({ name, calls }: KeptCluster, crd: Crd): Promise<void> {
+    const misfits = await calls.misfits(crd);
+    if (misfits.length > 0)
+      warn(`${nameOf(crd)} has changed, and objects in ${name} do not fit it: ${misfits.slice(0, TOLD_MAX).join('; ')}`);
   }
 
   function unavailable(cluster: KeptCluster, problem: string): 'unavailable' {
@@ -106,10 +115,11 @@ export function createCrdKeeper(clusters: readonly KeptCluster[], emit: (event: 
 
   /** One after another in a cluster: where it is not available for one, it is not for the others. */
   async function bringAll(cluster: KeptCluster, crds: readonly Crd[]): Promise<Refused[]> {
+    const before = new Map(kept);
     for (const crd of crds) kept.set(keyOf(cluster, crd), { kind: 'pending' });
     const refused: Refused[] = [];
     for (const crd of crds) {
-      const result = await bring(cluster, crd);
+      const result = await bring(cluster, crd, before.get(keyOf(cluster, crd)));
       if (result === 'unavailable') break;
       if (result !== undefined) refused.push(result);
     }

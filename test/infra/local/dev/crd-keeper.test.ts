@@ -15,9 +15,9 @@ import { writeKubeconfig } from './kubeconfigs.ts';
 const CRDS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
 /** @param spec  the properties of a Note's spec */
-function crd(kind: string, spec: object = { text: { type: 'string' } }, scope = 'Namespaced'): Crd {
+function crd(kind: string, spec: object = { text: { type: 'string' } }, scope = 'Namespaced', required: readonly string[] = []): Crd {
   const plural = `${kind.toLowerCase()}s`;
-  const schema = { openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', properties: spec } } } };
+  const schema = { openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', required, properties: spec } } } };
   const made = {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
@@ -82,6 +82,18 @@ describe('createCrdKeeper', () => {
     assert.match(await propertiesOf('notes.test.example'), /size/);
     await look();
     assert.deepEqual(told, []);
+  });
+
+  it('names the objects that a changed definition would not take, with the field', async () => {
+    const { use } = keeper([{ name: 'east', isOwn: true }]);
+    await use([crd('Note')]);
+    for (const name of ['a', 'b']) await applierOf(calls).apply(note(name));
+    const changed = crd('Note', { text: { type: 'string' }, size: { type: 'integer' } }, 'Namespaced', ['size']);
+    await use([changed]);
+    await use([changed]);
+    assert.deepEqual(told, [
+      'notice: customresourcedefinition/notes.test.example has changed, and objects in east do not fit it: default/a (spec.size: Required value); default/b (spec.size: Required value)',
+    ]);
   });
 
   it('names what stays of a kind that is no longer defined, with its objects', async () => {
