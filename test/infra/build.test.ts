@@ -96,6 +96,23 @@ describe('build', () => {
     assert.match(readFileSync(join(out, 'reconcile.cjs'), 'utf8'), /require\("\.\/sqs\.cjs"\)/);
   });
 
+  it('makes a file of what needs AWS to reach a cluster, which works on its own and which nobody else loads', async () => {
+    const code = `
+      const { openEks, openStores } = require('./aws.cjs');
+      const { issuer } = openEks({ kind: 'eks', cluster: 'east', region: 'eu-west-1' }, Date.now);
+      Promise.all([issuer.issue(), openStores().read('ssm:/x').catch((error) => error.message)]).then(([{ token }, message]) =>
+        console.log(token.slice(0, 11), message));`;
+    const env = { AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 'b', AWS_REGION: 'eu-west-1', AWS_ENDPOINT_URL_SSM: 'http://127.0.0.1:1' };
+    assert.match(
+      (await run(process.execPath, ['-e', code], { cwd: out, env })).stdout,
+      /^k8s-aws-v1\. ssm:\/x: cannot be read: .*ECONNREFUSED/,
+    );
+    for (const name of ['reconcile.cjs', 'watcher.cjs']) {
+      const text = readFileSync(join(out, name), 'utf8');
+      assert.deepEqual([text.includes('require("./aws.cjs")'), text.includes('require("./exec-plugin.cjs")')], [true, true]);
+    }
+  });
+
   it('makes a file beside the function of each package that a reconciler loads, and loads it then', async () => {
     const file = reconcilersFile(
       'loading.ts',

@@ -99,6 +99,25 @@ describe('runWatcher', () => {
     assert.deepEqual(scene.errors, ['dogwatch: clusters.yml: clusters[0]: name is missing']);
   });
 
+  it('watches the other clusters where one cannot be connected, and is 2 where none can', async () => {
+    const scene = new StartScene();
+    const entries = ['bad', scene.cluster.name].map((name) => ({ name, where: `clusters.yml: (${name})` }) as ClusterEntry);
+    const connectCluster = (entry: ClusterEntry): typeof scene.cluster.client => {
+      if (entry.name !== scene.cluster.name) throw new ConfigError('kubeconfig-invalid', `${entry.where}: bad.yaml does not exist`);
+      return scene.cluster.client;
+    };
+    const code = scene.run(env, { readClusters: async () => entries, connectCluster });
+    await scene.isUp();
+    const [line] = scene.log.lines.filter(({ message }) => message === 'cluster cannot be connected; the others go on');
+    assert.deepEqual([line?.fields['cluster'], line?.fields['reason']], ['bad', 'clusters.yml: (bad): bad.yaml does not exist']);
+    assert.equal(scene.log.lines.filter(({ message }) => message.startsWith('cluster added')).length, 0);
+    scene.stop();
+    assert.equal(await code, 0);
+    const hopeless = new StartScene();
+    assert.equal(await hopeless.run(env, { readClusters: async () => entries.slice(0, 1), connectCluster }), 2);
+    assert.deepEqual(hopeless.errors, ['dogwatch: clusters.yml: (bad): bad.yaml does not exist']);
+  });
+
   it('is 2 when the health address is taken, and nothing was asked of a cluster', async () => {
     const first = new StartScene();
     const running = first.run();

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { dump } from 'js-yaml';
-import { loadAccess } from '../../../../functions/adapters/kubernetes/kube-config.ts';
+import { loadAccess, parseAccess } from '../../../../functions/adapters/kubernetes/kube-config.ts';
 import { selfSigned } from '../../../../infra/local/certificates.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'dogwatch-kubeconfig-'));
@@ -159,6 +159,50 @@ describe('loadAccess of a file', () => {
   });
 });
 
+describe('parseAccess of a kubeconfig in a store', () => {
+  const parse = (fields: Fields, environment = {}) =>
+    parseAccess(readFileSync(kubeconfig(fields), 'utf8'), { kind: 'remote', reference: 'ssm:/east' }, environment);
+
+  it('takes what is in it, and absolute paths', () => {
+    const { cert, key } = selfSigned(['me']);
+    const inline = { 'client-certificate-data': base64(cert), 'client-key-data': base64(key) };
+    const access = parse({
+      user: { ...inline, tokenFile: write('mounted', 'secret\n') },
+      cluster: { 'certificate-authority-data': base64(cert) },
+    });
+    assert.deepEqual([access.server.href, access.tokenFile], ['https://api.example:6443/', join(dir, 'mounted')]);
+  });
+
+  const relative: [key: string, fields: { cluster?: Fields; user?: Fields }][] = [
+    ['clusters[c].cluster.certificate-authority', { cluster: { 'certificate-authority': 'ca.crt' } }],
+    ['users[u].user.client-certificate', { user: { 'client-certificate': './me.crt', 'client-key': '/me.key' } }],
+    ['users[u].user.client-key', { user: { 'client-certificate-data': 'aA==', 'client-key': 'me.key' } }],
+    ['users[u].user.tokenFile', { user: { tokenFile: 'token' } }],
+    ['users[u].user.exec.command', { user: { exec: { apiVersion: 'v1', command: './login' } } }],
+  ];
+  for (const [key, fields] of relative) {
+    it(`refuses a relative path in ${key}, and says why`, () => {
+      const message = `ssm:/east: ${key} is a relative path, which leads nowhere from here; put the content in (the fields with -data, token)`;
+      assert.throws(() => parse(fields), { name: 'ConfigError', message });
+    });
+  }
+
+  it('refuses a credential plugin inside Lambda, and finds one in the PATH elsewhere', () => {
+    const user = { exec: { apiVersion: 'v1', command: 'aws' } };
+    assert.throws(
+      () => parse({ user }, { AWS_LAMBDA_FUNCTION_NAME: 'reconcile' }),
+      oneLine(/^ssm:\/east: users\[u\]\.user\.exec does not work inside Lambda.* use eks: in the registry/),
+    );
+    assert.equal(parse({ user }).exec?.command, 'aws');
+  });
+
+  it('names reference and key of a fault, and quotes nothing', () => {
+    assert.throws(() => parse({ user: { token: ['hunter2'] } }), oneLine(/^ssm:\/east: users\[u\]\.user\.token /));
+    const text = 'users: [hunter2';
+    assert.throws(() => parseAccess(text, { kind: 'remote', reference: 'ssm:/east' }, {}), oneLine(/^ssm:\/east: does not parse as YAML/));
+  });
+});
+
 describe('loadAccess in a cluster', () => {
   const environment = { KUBERNETES_SERVICE_HOST: '10.0.0.1', KUBERNETES_SERVICE_PORT: '443' };
 
@@ -187,6 +231,10 @@ describe('loadAccess in a cluster', () => {
     }
   });
 });
+
+function base64(text: string): string {
+  return Buffer.from(text).toString('base64');
+}
 
 /** A ConfigError of one line that matches and keeps secrets to itself. */
 function oneLine(message: RegExp): (error: Error) => boolean {
