@@ -42,25 +42,25 @@ const variable = (name: string) => `Environment.Variables.${name}`;
 
 const QUEUES: readonly Mutation[] = [
   {
-    name: 'B36: visibility is five times the time-out',
+    name: 'visibility is five times the time-out (B36)',
     breaks: set('LiveQueue', 'VisibilityTimeout', 150),
     says: /LiveQueue: visibility 150/,
   },
-  { name: 'B36: visibility leaves the window out', breaks: set(bulk, 'MaximumBatchingWindowInSeconds', 5), says: /BulkQueue: visibility/ },
-  { name: 'B36: the time-out alone is raised', breaks: set(FUNCTION, 'Timeout', 60), says: /LiveQueue: visibility/ },
+  { name: 'visibility leaves the window out (B36)', breaks: set(bulk, 'MaximumBatchingWindowInSeconds', 5), says: /BulkQueue: visibility/ },
+  { name: 'the time-out alone is raised (B36)', breaks: set(FUNCTION, 'Timeout', 60), says: /LiveQueue: visibility/ },
   { name: 'visibility is longer than SQS takes', breaks: set('BulkQueue', 'VisibilityTimeout', 43_201), says: /BulkQueue: visibility/ },
   {
-    name: 'B43: letters are kept 13 days',
+    name: 'letters are kept 13 days (B43)',
     breaks: set('DeadLetterQueue', 'MessageRetentionPeriod', 1_123_200),
     says: /not kept for 14 days/,
   },
   {
-    name: 'B43: messages are kept as long as letters',
+    name: 'messages are kept as long as letters (B43)',
     breaks: set('LiveQueue', 'MessageRetentionPeriod', 1_209_600),
     says: /as long as letters/,
   },
   { name: 'messages end before they are moved', breaks: set('BulkQueue', 'MessageRetentionPeriod', 900), says: /before they are moved/ },
-  { name: 'B37: four receives are enough', breaks: set('LiveQueue', 'RedrivePolicy.maxReceiveCount', 4), says: /maxReceiveCount/ },
+  { name: 'four receives are enough (B37)', breaks: set('LiveQueue', 'RedrivePolicy.maxReceiveCount', 4), says: /maxReceiveCount/ },
   { name: 'a queue has no redrive', breaks: set('BulkQueue', 'RedrivePolicy', undefined), says: /BulkQueue: maxReceiveCount/ },
   {
     name: 'letters go to a work queue',
@@ -97,11 +97,11 @@ const QUEUES: readonly Mutation[] = [
 const SOURCES: readonly Mutation[] = [
   { name: 'one failed record fails all', breaks: set(live, 'FunctionResponseTypes', undefined), says: /LiveQueue: one failed record/ },
   { name: 'a batch of 11 has no window', breaks: set(live, 'BatchSize', 11), says: /batch of 11/ },
-  { name: 'B37: no maximum concurrency', breaks: set(bulk, 'ScalingConfig', undefined), says: /BulkQueue: no maximum concurrency/ },
-  { name: 'B37: a maximum concurrency of 1', breaks: set(live, 'ScalingConfig.MaximumConcurrency', 1), says: /LiveQueue: no maximum/ },
-  { name: 'B37: provisioned pollers', breaks: set(live, 'ProvisionedPollerConfig', { MinimumPollers: 2 }), says: /provisioned pollers/ },
+  { name: 'no maximum concurrency (B37)', breaks: set(bulk, 'ScalingConfig', undefined), says: /BulkQueue: no maximum concurrency/ },
+  { name: 'a maximum concurrency of 1 (B37)', breaks: set(live, 'ScalingConfig.MaximumConcurrency', 1), says: /LiveQueue: no maximum/ },
+  { name: 'provisioned pollers (B37)', breaks: set(live, 'ProvisionedPollerConfig', { MinimumPollers: 2 }), says: /provisioned pollers/ },
   {
-    name: 'B37: reserved concurrency below the sum',
+    name: 'reserved concurrency below the sum (B37)',
     breaks: set(FUNCTION, 'ReservedConcurrentExecutions', 14),
     says: /reserved concurrency 14/,
   },
@@ -111,8 +111,8 @@ const SOURCES: readonly Mutation[] = [
 ];
 
 const FUNCTIONS: readonly Mutation[] = [
-  { name: 'B42: recursion is stopped', breaks: set(FUNCTION, 'RecursiveLoop', 'Terminate'), says: /runaway/ },
-  { name: 'B42: recursion is not spoken of', breaks: set(FUNCTION, 'RecursiveLoop', undefined), says: /runaway/ },
+  { name: 'recursion is stopped (B42)', breaks: set(FUNCTION, 'RecursiveLoop', 'Terminate'), says: /runaway/ },
+  { name: 'recursion is not spoken of (B42)', breaks: set(FUNCTION, 'RecursiveLoop', undefined), says: /runaway/ },
   { name: 'an older runtime', breaks: set(FUNCTION, 'Runtime', 'nodejs22.x'), says: /nodejs24/ },
   { name: 'another architecture', breaks: set(FUNCTION, 'Architectures', ['x86_64']), says: /arm64/ },
   { name: 'another handler', breaks: set(FUNCTION, 'Handler', 'index.handler'), says: /handler/ },
@@ -274,9 +274,9 @@ const ALARMS: readonly Mutation[] = [
     says: /LiveQueueQuietAgeAlarm: goes off for a delayed retry/,
   },
   { name: 'expired messages are an alarm', breaks: set('BulkQueueAgeAlarm', 'Threshold', 345_600), says: /BulkQueueAgeAlarm: .* too late/ },
-  { name: 'B43: letters are gone when their alarm goes off', breaks: set('DeadLetterAgeAlarm', 'Threshold', 12 * 86_400), says: /gone -/ },
+  { name: 'letters are gone when their alarm goes off (B43)', breaks: set('DeadLetterAgeAlarm', 'Threshold', 12 * 86_400), says: /gone -/ },
   {
-    name: 'B43: the work queues’ retention alone is raised',
+    name: 'the work queues’ retention alone is raised (B43)',
     breaks: set('LiveQueue', 'MessageRetentionPeriod', 864_000),
     says: /dead letters may be gone/,
   },
