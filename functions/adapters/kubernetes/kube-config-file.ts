@@ -87,11 +87,6 @@ export function readContext(path: string, wanted: string | undefined): KubeConfi
   return parseContext(readText(path, 'kubeconfig'), path, wanted);
 }
 
-/** The name of the context that the file calls current. @throws ConfigError likewise */
-export function readCurrentContext(path: string): string {
-  return currentContext(parseDocument(readText(path, 'kubeconfig'), path), path);
-}
-
 function currentContext(config: z.infer<typeof document>, path: string): string {
   const { 'current-context': current } = config;
   if (current) return current;

@@ -11,6 +11,8 @@ export interface DevCluster {
   readonly kubeconfigPath: string;
   /** Of that file. */
   readonly context: string;
+  /** A file that watcher and function use in its place. */
+  readonly accessPath?: string;
   /** Whether the run has made it, and may do in it what it likes; in others it is a guest. */
   readonly isOwn: boolean;
 }
@@ -37,7 +39,11 @@ export interface ClusterSource<Cluster extends DevCluster = DevCluster> {
 /** Writes the registry that names them, for DOGWATCH_CLUSTERS, into `dir`; returns its path. */
 export function writeRegistry(dir: string, clusters: readonly DevCluster[]): string {
   const path = join(dir, 'clusters.yml');
-  const entries = clusters.map(({ name, kubeconfigPath, context }) => ({ name, kubeconfig: kubeconfigPath, context }));
+  const entries = clusters.map(({ name, kubeconfigPath, accessPath = kubeconfigPath, context }) => ({
+    name,
+    kubeconfig: accessPath,
+    context,
+  }));
   writeFileSync(path, dump({ clusters: entries }));
   return path;
 }

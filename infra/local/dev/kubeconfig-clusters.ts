@@ -4,6 +4,7 @@ import { load } from 'js-yaml';
 import { readContext, readText } from '../../../functions/adapters/kubernetes/kube-config-file.ts';
 import { ConfigError } from '../../../functions/core/errors.ts';
 import type { ClusterSource, DevCluster } from './dev-clusters.ts';
+import { copyForPlugin } from './plugin-kubeconfig.ts';
 
 export interface KubeconfigOptions {
   readonly file: string;
@@ -26,7 +27,7 @@ const DNS_LABEL_MAX = 63;
  */
 export function kubeconfigClusters({ file, contexts }: KubeconfigOptions): ClusterSource {
   return {
-    async start(_dir, emit) {
+    async start(dir, emit) {
       const kubeconfigPath = resolve(file);
       const wanted = contexts.length > 0 ? [...new Set(contexts)] : [currentContext(kubeconfigPath)];
       const servers = wanted.map((context) => readContext(kubeconfigPath, context).cluster.server);
@@ -38,7 +39,8 @@ export function kubeconfigClusters({ file, contexts }: KubeconfigOptions): Clust
         const name = names[index] ?? context;
         try {
           loadAccess({ kind: 'file', path: kubeconfigPath, context });
-          all.push({ name, kubeconfigPath, context, isOwn: false });
+          const accessPath = copyForPlugin({ path: kubeconfigPath, context, name }, dir, process.env);
+          all.push({ name, kubeconfigPath, context, isOwn: false, ...(accessPath === undefined ? {} : { accessPath }) });
           emit({ kind: 'step', text: `cluster ${name}: context ${context} of ${kubeconfigPath}, ${servers[index]}` });
         } catch (error) {
           if (!(error instanceof ConfigError)) throw error;
