@@ -106,8 +106,10 @@ function visibilityOf({ functionTimeoutSeconds, batchWindowSeconds }) {
 
 /** Statements of reading what is named: the registry, credentials, and how to be somebody else. None for what is not. */
 function credentialStatements({ clusters, credentials, keyArns, roleArns, eksClusterArns }) {
-  const references = [...new Set([clusters, ...credentials])].filter((text) => REFERENCE.test(text));
-  const named = (store) => references.filter((text) => text.startsWith(`${store}:`)).map((text) => text.slice(store.length + 1));
+  const references = [clusters, ...credentials].filter((text) => REFERENCE.test(text));
+  // Without the key that follows a secret.
+  const idOf = (text) => text.slice(text.indexOf(':') + 1).split('#')[0];
+  const named = (store) => [...new Set(references.filter((text) => text.startsWith(`${store}:`)).map(idOf))];
   return [
     statement('ReadParameters', 'ssm:GetParameter', named('ssm').map(parameterArn)),
     statement('ReadSecrets', 'secretsmanager:GetSecretValue', named('secretsmanager').map(secretArn)),
@@ -125,9 +127,8 @@ function parameterArn(name) {
   return name.startsWith('arn:') ? name : sub(`ssm:\${AWS::Region}:\${AWS::AccountId}:parameter/${name.replace(/^\//, '')}`);
 }
 
-/** Six random characters follow a secret's name in its ARN; a reference may go on with the key inside the secret. */
-function secretArn(reference) {
-  const [id] = reference.split('#');
+/** Six random characters follow a secret's name in its ARN. */
+function secretArn(id) {
   return id.startsWith('arn:') ? id : sub(`secretsmanager:\${AWS::Region}:\${AWS::AccountId}:secret:${id}-??????`);
 }
 

@@ -43,7 +43,7 @@ const FULL = {
   clusters: 'secretsmanager:dogwatch/clusters',
   clusterNames: 'b,a-b,ab',
   credentials:
-    'ssm:/dogwatch/west,secretsmanager:west#kubeconfig,secretsmanager:arn:aws:secretsmanager:eu-west-1:111122223333:secret:east-AbCdEf',
+    'ssm:/dogwatch/west,secretsmanager:west#kubeconfig,secretsmanager:west#other,secretsmanager:arn:aws:secretsmanager:eu-west-1:111122223333:secret:east-AbCdEf',
   keyArns: 'arn:aws:kms:eu-west-1:111122223333:key/1',
   roleArns: 'arn:aws:iam::444455556666:role/dogwatch',
   eksClusterArns: 'arn:aws:eks:eu-west-1:111122223333:cluster/east',
@@ -91,6 +91,12 @@ describe('serverless.yml', () => {
       assert.equal(message.match(/stage prod has no parameter clusters: name under params\.prod in serverless\.yml/g)?.length, 1, message);
       return true;
     });
+  });
+
+  it('has alarms whose sections of the runbook begin with three commands', () => {
+    const sections = page.split(/^## /m).filter((section) => section.startsWith('Alarm '));
+    assert.ok(sections.length > 10);
+    for (const section of sections) assert.equal(section.match(/^ {4}\S/gm)?.length, 3, section);
   });
 
   it('has a check for everything, each of which some mutation needs', () => {

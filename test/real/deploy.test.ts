@@ -24,6 +24,7 @@ import { createLocalClient } from '../../infra/local/local-queues.ts';
 import { type Moto, startMoto } from '../../infra/local/moto.ts';
 import { createReceiver } from '../../infra/local/receive.ts';
 import { createService, type Service } from '../infra/template/service.ts';
+import { propertyOf, type Template } from '../infra/template/template.ts';
 import { connectApi } from './api.ts';
 import { type DeployedMapping, deleteMapping, deployedFunction, deployedMappings, queueUrlIn } from './deployed.ts';
 import { type RunningProcess, startProcess } from './process.ts';
@@ -31,6 +32,7 @@ import { createTenant, settled } from './tenants.ts';
 
 const STACK = 'dogwatch-real';
 const FUNCTION = `${STACK}-reconcile`;
+const LANES = { LiveQueue: 'live', BulkQueue: 'bulk', DeadLetterQueue: 'dead-letters' };
 /** How often osls asks whether a stack is made, in milliseconds; else it waits 5 s each time. */
 const OFTEN = { SLS_AWS_MONITORING_FREQUENCY: '500' };
 const ROOT = join(import.meta.dirname, '../..');
@@ -73,6 +75,11 @@ describe('a deployment', () => {
     assert.equal(code, 0, `osls ${words.join(' ')}:\n${stdout}${stderr}\nmoto:\n${moto.lastLines(20)}`);
   }
 
+  /** What osls deployed last. */
+  function template(): Template {
+    return JSON.parse(readFileSync(join(service.dir, '.serverless/cloudformation-template-update-stack.json'), 'utf8')) as Template;
+  }
+
   async function attributesOf(lane: string): Promise<Record<string, string>> {
     const { Attributes = {} } = await sqs.send(
       new GetQueueAttributesCommand({ QueueUrl: queueUrlIn(moto, `${STACK}-${lane}`), AttributeNames: ['All'] }),
@@ -83,11 +90,13 @@ describe('a deployment', () => {
   it('makes the queues, the function and its event sources as the template says', async () => {
     await osls('deploy');
     const letters = await attributesOf('dead-letters');
-    assert.deepEqual([letters['MessageRetentionPeriod'], letters['SqsManagedSseEnabled']], ['1209600', 'true']);
-    for (const lane of ['live', 'bulk']) {
-      const { VisibilityTimeout, MessageRetentionPeriod, SqsManagedSseEnabled, RedrivePolicy } = await attributesOf(lane);
-      assert.deepEqual([VisibilityTimeout, MessageRetentionPeriod, SqsManagedSseEnabled], ['180', '345600', 'true'], lane);
-      assert.deepEqual(JSON.parse(RedrivePolicy ?? ''), { deadLetterTargetArn: letters['QueueArn'], maxReceiveCount: 5 });
+    for (const [id, lane] of Object.entries(LANES)) {
+      const made = await attributesOf(lane);
+      for (const name of ['MessageRetentionPeriod', 'SqsManagedSseEnabled', ...(lane === 'dead-letters' ? [] : ['VisibilityTimeout'])])
+        assert.equal(made[name], String(propertyOf(template(), id, name)), `${name} of ${lane}`);
+      if (lane === 'dead-letters') continue;
+      const maxReceiveCount = propertyOf(template(), id, 'RedrivePolicy.maxReceiveCount');
+      assert.deepEqual(JSON.parse(made['RedrivePolicy'] ?? ''), { deadLetterTargetArn: letters['QueueArn'], maxReceiveCount });
     }
     const { Runtime, Handler, Timeout, MemorySize, CodeSha256, FunctionArn } = await deployedFunction(moto, FUNCTION);
     assert.deepEqual([Runtime, Handler, Timeout, MemorySize], ['nodejs24.x', 'reconcile.handler', 30, 512]);
