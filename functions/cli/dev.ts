@@ -54,6 +54,7 @@ export async function dev(env: Environment, options: DevOptions): Promise<ExitCo
     const common = {
       env: demo?.env ?? env,
       manifests: apply,
+      isCodeFixed: once, // whoever reads the summary knows what it is about
       emit: (event: DevEvent) => (demo ?? view).emit(event),
       ...(reconcilers === undefined ? {} : { reconcilers }),
     };

@@ -39,6 +39,8 @@ export interface DevOptions<Cluster extends DevCluster = DevCluster> {
   readonly manifests: readonly string[];
   /** A module that exports `reconcilers` in place of functions/reconcilers/index.ts. */
   readonly reconcilers?: string;
+  /** The code stays what it is at the start, whatever is saved. */
+  readonly isCodeFixed?: boolean;
   readonly emit: (event: DevEvent) => void;
 }
 
@@ -121,7 +123,7 @@ interface Surroundings<Cluster extends DevCluster> {
 }
 
 function runSession<Cluster extends DevCluster>(
-  { emit, manifests, reconcilers }: DevOptions<Cluster>,
+  { emit, manifests, reconcilers, isCodeFixed = false }: DevOptions<Cluster>,
   { dir, clusters, queues, env, timeoutSeconds }: Surroundings<Cluster>,
 ): DevSession<Cluster> {
   const stopping = new AbortController();
@@ -154,11 +156,12 @@ function runSession<Cluster extends DevCluster>(
   });
   const loop = createCodeLoop({ dir, reconcilers: module, emit, use: codeUser });
   const folders = { trees: [join(ROOT, 'functions'), join(ROOT, 'events')], folders: module === undefined ? [] : [dirname(module)] };
-  const endWatching = onCodeChange(folders, (file) => {
+  const onChange = (file: string): void => {
     const near = relative(process.cwd(), file);
     emit({ kind: 'step', text: `${near.startsWith('..') ? file : near} changed` });
     loop.build();
-  });
+  };
+  const endWatching = isCodeFixed ? () => undefined : onCodeChange(folders, onChange);
   let sourcesEnd: Promise<void> | undefined;
 
   async function begin(kinds: ReadonlySet<string>): Promise<void> {
