@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { ClusterName } from '../../../events/resource.ts';
 import { createKubernetesClient } from '../../../functions/adapters/kubernetes/client.ts';
+import { type DevOptions, dev as runDev } from '../../../functions/cli/dev.ts';
+import { ConfigError } from '../../../functions/core/errors.ts';
 import { tenant } from '../../../functions/reconcilers/tenant.ts';
 import { type ApiServer, startApiServer } from '../../../infra/local/api-server/api-server.ts';
 import { createApplier } from '../../../infra/local/dev/apply-object.ts';
@@ -64,4 +66,18 @@ describe('dogwatch dev --kubeconfig', () => {
     assert.equal(await applier.apply({ ...TENANT, spec }), undefined, 'the CRD is still there');
     applier.close();
   });
+
+  const wrong: readonly [options: Partial<DevOptions>, says: RegExp][] = [
+    [{ kubeconfig: 'a', real: true }, /^--kubeconfig and --real exclude each other/],
+    [{ kubeconfig: 'a', demo: true }, /^--demo and --kubeconfig exclude each other/],
+    [{ real: true, demo: true }, /^--demo and --real exclude each other/],
+    [{ context: ['a'] }, /^--context names a context of --kubeconfig FILE$/],
+  ];
+  for (const [options, says] of wrong)
+    it(`is a usage error with ${Object.keys(options).join(' and ')}`, async () => {
+      await assert.rejects(
+        runDev({}, { apply: [], ...options }),
+        (error: unknown) => error instanceof ConfigError && says.test(error.message),
+      );
+    });
 });
