@@ -36,7 +36,7 @@ export class BenchParts {
   readonly pipeline: Pipeline;
   readonly #config: ReconcileConfig;
   readonly #activity = new Activity();
-  readonly #dir = mkdtempSync(join(tmpdir(), 'dogwatch-bench-'));
+  readonly #dir = mkdtempSync(join(tmpdir(), 'dogwatch-testing-'));
   readonly #entries: ClusterEntry[] = [];
   readonly #transports: Transport[] = [];
   readonly #clients = new Map<ClusterEntry['name'], KubernetesClient>();
@@ -44,7 +44,7 @@ export class BenchParts {
   #process: FunctionProcess | undefined;
 
   private constructor({ reconcilers, now = START, hangMs = HANG_MS, onLog }: BenchOptions, config: ReconcileConfig) {
-    this.reconcilers = checkReconcilers(reconcilers);
+    this.reconcilers = reconcilers;
     this.#config = config;
     this.clock = new VirtualClock(now);
     this.queues = new TestQueues(this.clock, config.functionTimeoutSeconds);
@@ -70,6 +70,7 @@ export class BenchParts {
       const text = `reconcilers[${noReconciler}] is no reconciler; give what defineReconciler returned, and look whether it is exported`;
       throw new BenchError('no-reconciler', text);
     }
+    checkReconcilers(reconcilers);
     const parts = new BenchParts(options, configOf(options.settings));
     try {
       for (const name of clusters) {
