@@ -155,13 +155,13 @@ function fail(sentence) {
   throw error;
 }
 
-async function readStage({ resolveVariable, resolveConfigurationProperty, options = {} }) {
+async function readStage({ resolveVariable, options = {} }) {
   const stage = await resolveVariable('sls:stage');
-  const { default: common = {}, [stage]: own = {} } = (await resolveConfigurationProperty(['params'])) ?? {};
+  const common = await resolveVariable('self:params.default');
+  const own = await resolveVariable(`self:params.${stage}, ''`);
   const fromCommandLine = [options.param ?? []].flat().map((text) => text.split(/=(.*)/s).slice(0, 2));
   const parameters = stageOf(stage, { ...common, ...own, ...Object.fromEntries(fromCommandLine) });
-  const artifact = path.resolve(__dirname, '..', String(await resolveConfigurationProperty(['package', 'artifact'])));
-  checkRegistry(stage, parameters.clusters, artifact);
+  checkRegistry(stage, parameters.clusters, path.resolve(__dirname, '..', await resolveVariable('self:package.artifact')));
   return parameters;
 }
 
@@ -173,8 +173,8 @@ function checkRegistry(stage, clusters, artifact) {
 }
 
 /** Asked of the configuration, so that what is wrong with a stage is told once and not by every export. */
-function stageIn({ resolveConfigurationProperty }) {
-  return resolveConfigurationProperty(['custom', 'stage']);
+function stageIn({ resolveVariable }) {
+  return resolveVariable('self:custom.stage');
 }
 
 async function statementsOf(framework, who) {

@@ -8,7 +8,6 @@ import { zipSync } from 'fflate';
 
 type Framework = {
   resolveVariable(text: string): Promise<unknown>;
-  resolveConfigurationProperty(path: string[]): Promise<unknown>;
   options: { param?: string[] };
 };
 
@@ -44,12 +43,13 @@ function stage(
   param: string[] = [],
   artifact = 'dist/absent.zip',
 ): Promise<Record<string, unknown>> {
-  return parameters.stage({
-    resolveVariable: async () => 'prod',
-    resolveConfigurationProperty: async ([first]) =>
-      first === 'params' ? { default: COMMON, ...(own === undefined ? {} : { prod: own }) } : artifact,
-    options: { param },
-  });
+  const variables: Record<string, unknown> = {
+    'sls:stage': 'prod',
+    'self:params.default': COMMON,
+    "self:params.prod, ''": own ?? '',
+    'self:package.artifact': artifact,
+  };
+  return parameters.stage({ resolveVariable: async (text) => variables[text], options: { param } });
 }
 
 describe('parameters of a stage', () => {
