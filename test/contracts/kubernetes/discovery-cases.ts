@@ -122,10 +122,16 @@ export const discoveryCases: readonly ContractCase[] = [
       const read = async (): Promise<Body> => {
         // The index comes as text from a real server.
         const { paths } = JSON.parse((await lab.send('GET', '/openapi/v3')).text);
-        return paths[path] === undefined ? undefined : (await lab.send('GET', paths[path].serverRelativeURL)).body;
+        if (paths[path] === undefined) return undefined;
+        // The index has a hash behind the path, and a real server sends who comes with an old one elsewhere.
+        const { status, body } = await lab.send('GET', paths[path].serverRelativeURL.split('?')[0]);
+        return status === 200 ? body : undefined;
       };
-      await eventually('widgets in the document', async () => schemaIn(await read()) !== undefined);
-      const document = await read();
+      let document: Body;
+      await eventually('widgets in the document', async () => {
+        document = await read();
+        return schemaIn(document) !== undefined;
+      });
       const { patch } = document.paths[`/${path}/namespaces/{namespace}/widgets/{name}`];
       assert.deepEqual(patch['x-kubernetes-group-version-kind'], gvk);
       assert.ok(byName(patch.parameters, 'fieldValidation'));

@@ -18,7 +18,7 @@ export type Body = any;
 export interface WireAnswer {
   readonly status: number;
   readonly headers: http.IncomingHttpHeaders;
-  /** Parsed JSON; undefined for an answer in plain text. */
+  /** Parsed JSON; undefined for an answer in plain text, or without a body. */
   readonly body: Body;
   readonly text: string;
 }
@@ -75,7 +75,12 @@ export class Wire {
     for await (const chunk of response as AsyncIterable<Buffer>) chunks.push(chunk);
     const text = Buffer.concat(chunks).toString();
     const isJson = String(response.headers['content-type']).startsWith('application/json');
-    return { status: response.statusCode ?? 0, headers: response.headers, body: isJson ? JSON.parse(text) : undefined, text };
+    return {
+      status: response.statusCode ?? 0,
+      headers: response.headers,
+      body: isJson && text !== '' ? JSON.parse(text) : undefined,
+      text,
+    };
   }
 
   /** Reads a watch until `isEnough` of the events, its end, or for `withinMs`. */
