@@ -6,6 +6,7 @@ import { Command, CommanderError, Option } from 'commander';
 import { ConfigError, DogwatchError } from '../core/errors.ts';
 import { codeFault } from './code-fault.ts';
 import type { DevOptions } from './dev.ts';
+import type { DoctorOptions } from './doctor.ts';
 import type { RbacOptions } from './rbac.ts';
 import type { ReconcileOptions } from './reconcile.ts';
 import type { RunOptions } from './run.ts';
@@ -97,6 +98,24 @@ function createProgram(finish: (code: ExitCode) => void): Command {
     .action(async (options: RbacOptions) => {
       const { rbac } = await import('./rbac.ts');
       finish(await rbac(process.env, options));
+    });
+
+  program
+    .command('doctor')
+    .description('look at a deployment and say what is wrong with it and what to do: registry, clusters, queues, function; changes nothing')
+    .option('--stage <name>', 'the stage whose function and queues are meant, as deployed by serverless.yml')
+    .option('--function <name>', 'the function, where it has another name than a stage gives it')
+    .option('--cluster <name>', 'of the clusters of the registry only this one')
+    .addOption(
+      new Option('--for <process>', 'ask for the rights of this process only, which the registry is that of').choices([
+        'watcher',
+        'reconcile',
+      ]),
+    )
+    .option('--json', 'print all findings as one line of JSON')
+    .action(async (options: DoctorOptions) => {
+      const { doctor } = await import('./doctor.ts');
+      finish(await doctor(process.env, options));
     });
 
   program

@@ -1,5 +1,7 @@
 /** How calls to AWS are bounded, and what is said of one that failed. */
-import { ConfigError, cutText } from '../../core/errors.ts';
+import { awsCodeOf } from '../../core/aws-errors.ts';
+import { isAbsentInAws, type Untold } from '../../core/doctor/finding.ts';
+import { ConfigError, cutText, type ErrorFacts } from '../../core/errors.ts';
 
 /** Limits of one call, for every client: milliseconds to a connection and to an attempt's answer, and attempts. */
 export const CLIENT_LIMITS = {
@@ -21,11 +23,12 @@ const REMEDIES: readonly (readonly [name: RegExp, remedy: string])[] = [
  *
  * @param what  what was asked for and in vain: `ssm:/east: cannot be read`
  */
-export function awsFault(what: string, error: unknown): ConfigError {
+export function awsFault(what: string, error: unknown, facts: ErrorFacts = {}): ConfigError {
   const { name, message, code } = nameAndMessage(error);
   const remedy = REMEDIES.find(([pattern]) => pattern.test(name) || pattern.test(code))?.[1];
   return new ConfigError('aws-refused', `${what}: ${cutText(`${name}: ${message}`)}${remedy === undefined ? '' : `; ${remedy}`}`, {
     cause: error,
+    facts,
   });
 }
 
@@ -33,4 +36,12 @@ function nameAndMessage(error: unknown): { readonly name: string; readonly messa
   const { name = 'Error', message = '', code = '' } = error as { name?: string; message?: string; code?: string };
   // Of several addresses that all refused, Node says only that by the code.
   return { name: name === 'AggregateError' ? code : name, message: (message || code).replace(/\s+/g, ' '), code };
+}
+
+/** AWS's word for what it, or the SDK, threw. */
+export function awsUntold(error: unknown): Untold {
+  const message = error instanceof Error ? error.message : '';
+  const code = error instanceof ConfigError ? error.code : /^Region is missing/.test(message) ? 'region-missing' : awsCodeOf(error);
+  const says = error instanceof ConfigError ? message : `${code}: ${cutText((message || 'no answer').replace(/\s+/g, ' '))}`;
+  return { kind: 'untold', code, says, ...(isAbsentInAws(code) ? {} : { by: 'aws' }) };
 }

@@ -53,7 +53,7 @@ export function openEks({ cluster, region, role }: EksSource, nowMs: () => numbe
     // Shown by CloudTrail, and by the cluster as part of the user's name.
     const name = `dogwatch-${cluster}`.slice(0, 64);
     const { Credentials: found } = await sts.send(new AssumeRoleCommand({ RoleArn: roleArn, RoleSessionName: name })).catch((error) => {
-      throw awsFault(`${where}: the role ${roleArn} cannot be assumed`, error);
+      throw awsFault(`${where}: the role ${roleArn} cannot be assumed`, error, { role: roleArn });
     });
     const { AccessKeyId, SecretAccessKey, SessionToken, Expiration } = found ?? {};
     if (AccessKeyId === undefined || SecretAccessKey === undefined)
