@@ -99,8 +99,11 @@ export async function build(options: BuildOptions = {}): Promise<BuildResult> {
   await Promise.all(Object.entries(LOADED_AT_START).map(([name, entry]) => add(name, entry, plugins)));
   // Only now it is known what reconcilers load.
   const later = [...packages.values()].sort((a, b) => (a.outFile < b.outFile ? -1 : 1));
-  for (const [name, file] of Object.entries(LOADED_WHEN_NEEDED)) await add(name, file, [...plugins, sharePackagesBeside(packages)]);
-  for (const { outFile, entry } of later) await add(outFile, entry, plugins);
+  const shared = [...plugins, sharePackagesBeside(packages)];
+  await Promise.all([
+    ...Object.entries(LOADED_WHEN_NEEDED).map(([name, file]) => add(name, file, shared)),
+    ...later.map(({ outFile, entry }) => add(outFile, entry, plugins)),
+  ]);
   const whenNeeded = Object.keys(LOADED_WHEN_NEEDED).filter((name) => !NOT_ZIPPED.includes(name));
   const zipped = ['reconcile.cjs', ...whenNeeded, ...later.map(({ outFile }) => outFile)];
   const contents = zipped.map((name) => [name, files.get(name) ?? new Uint8Array()] as const);

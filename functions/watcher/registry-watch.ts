@@ -45,8 +45,9 @@ export async function watchRegistry({ read, apply, clock, log }: RegistryWatchOp
   for (let waitMs = READ_MS; ; ) {
     await clock.sleep(waitMs, signal);
     if (signal.aborted) return;
-    const { key, clusters, error } = await readOnce(read);
-    if (signal.aborted) return;
+    const reading = await untilAborted(readOnce(read), signal);
+    if (reading === undefined) return;
+    const { key, clusters, error } = reading;
     const isConfirmed = key === last;
     last = key;
     waitMs = isConfirmed ? READ_MS : CONFIRM_MS;
@@ -69,6 +70,18 @@ async function readOnce(read: RegistryWatchOptions['read']): Promise<Reading> {
   } catch (error) {
     return { key: String(error), error };
   }
+}
+
+/** What comes of the work, which never fails; undefined as soon as the signal aborts: a store that hangs must not hold up a stop. */
+function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result | undefined> {
+  const { promise, resolve } = Promise.withResolvers<Result | undefined>();
+  const end = (): void => resolve(undefined);
+  signal.addEventListener('abort', end, { once: true });
+  void work.then((result) => {
+    signal.removeEventListener('abort', end);
+    resolve(signal.aborted ? undefined : result);
+  });
+  return promise;
 }
 
 function tell(log: Log, error: unknown): void {

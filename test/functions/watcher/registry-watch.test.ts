@@ -140,6 +140,24 @@ describe('watchRegistry', () => {
     assert.equal(scene.clock.sleeperCount, 0);
   });
 
+  it('ends at once also while a store does not answer, and applies nothing that it says then', async () => {
+    const clock = new FakeClock();
+    const stop = new AbortController();
+    const answer = Promise.withResolvers<readonly RegisteredCluster[]>();
+    let readCount = 0;
+    const read = (): Promise<readonly RegisteredCluster[]> => {
+      readCount += 1;
+      return readCount === 1 ? Promise.resolve([cluster('east')]) : answer.promise;
+    };
+    const run = watchRegistry({ read, apply: () => assert.fail('applied'), clock, log: new FakeLog() }, stop.signal);
+    await clock.advance(READ_MS + CONFIRM_MS);
+    assert.equal(readCount, 2);
+    stop.abort();
+    await run;
+    answer.resolve([cluster('east')]);
+    await clock.settle();
+  });
+
   it('rejects where what it hands on cannot be applied: that is a fault of ours', async () => {
     const clock = new FakeClock();
     const apply = (): never => {
