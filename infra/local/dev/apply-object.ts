@@ -2,7 +2,7 @@
 import { parseStatus } from '../../../functions/adapters/kubernetes/errors.ts';
 import { APPLY_PATCH, objectPath } from '../../../functions/adapters/kubernetes/paths.ts';
 import { TerminalError } from '../../../functions/core/errors.ts';
-import { type ClusterCalls, createClusterCalls, DEV_FIELD_MANAGER } from './cluster-calls.ts';
+import { type ClusterCalls, createClusterCalls, DEV_FIELD_MANAGER, oneLine } from './cluster-calls.ts';
 import type { ManifestObject } from './manifest.ts';
 
 export interface Applier {
@@ -91,5 +91,3 @@ function pathOf({ apiVersion, kind, metadata }: ManifestObject, { name: plural, 
   const type = { group, version, kind, plural, scope: namespaced ? 'Namespaced' : 'Cluster' } as const;
   return objectPath(type, namespaced ? { namespace, name } : { name }, query);
 }
-
-const oneLine = (text: string): string => text.replace(/\s*\n\s*/g, ' ');

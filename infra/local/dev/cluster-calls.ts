@@ -115,4 +115,5 @@ function contextOf({ kubeconfigPath, context }: ClusterAddress): KubeConfigConte
   }
 }
 
-const oneLine = (text: string): string => text.replace(/\s*\n\s*/g, ' ');
+/** What a cluster says, for a message of one line. */
+export const oneLine = (text: string): string => text.replace(/\s*\n\s*/g, ' ');

@@ -1,9 +1,8 @@
 /** What a development run asks one cluster about CRDs. */
 import { isDeepStrictEqual } from 'node:util';
-import { FIELD_MANAGER } from '../../../events/labels.ts';
 import { parseStatus } from '../../../functions/adapters/kubernetes/errors.ts';
 import { APPLY_PATCH, JSON_TYPE } from '../../../functions/adapters/kubernetes/paths.ts';
-import { type ClusterAnswer, type ClusterCalls, DEV_FIELD_MANAGER } from './cluster-calls.ts';
+import { type ClusterAnswer, type ClusterCalls, DEV_FIELD_MANAGER, oneLine } from './cluster-calls.ts';
 import type { ManifestObject } from './manifest.ts';
 
 /** A CRD as it is built from a definition, as far as it is looked at. */
@@ -22,25 +21,28 @@ export interface StoredCrd {
   readonly isDeleting: boolean;
   /** Who changed the spec last, as managedFields say. */
   readonly writer: string;
-  /** Whether a Dogwatch has applied it at some time. */
-  readonly isOurs: boolean;
+  /** Who else than development runs has written its spec, the last of them; undefined where nobody has. */
+  readonly otherWriter: string | undefined;
   readonly spec: unknown;
 }
 
 type Problem = Extract<ClusterAnswer, { kind: 'unavailable' }>;
 type Refusal = { readonly kind: 'refused'; readonly text: string };
 
+/** A writer whom the cluster does not name. */
+const SOMEBODY = 'somebody';
 /** Names of objects that are told; of a thousand nobody reads more. */
 const NAMES_MAX = 5;
 /** Objects that are tried. */
 const TRIED_MAX = 50;
 
 export interface CrdCalls {
+  /** Absent only where the cluster says so: what may be somebody's is not to be overwritten. */
   read(crd: Crd): Promise<{ readonly kind: 'stored'; readonly crd: StoredCrd } | { readonly kind: 'absent' } | Problem>;
   /** Applies it by force. @returns how it is then stored */
   apply(crd: Crd): Promise<{ readonly kind: 'stored'; readonly crd: StoredCrd } | Refusal | Problem>;
-  /** Whether it says what is stored already, as far as the cluster sees a difference. False also where that cannot be found out. */
-  isSame(crd: Crd, stored: StoredCrd): Promise<boolean>;
+  /** Whether it says what is stored already, as far as the cluster sees a difference, by an apply that is not kept. */
+  compare(crd: Crd, stored: StoredCrd): Promise<{ readonly kind: 'same' | 'different' } | Problem>;
   isServed(crd: Crd): Promise<boolean>;
   /** `2 objects (default/a, default/b)`; undefined where there are none, or that cannot be found out. */
   objects(crd: Crd): Promise<string | undefined>;
@@ -71,18 +73,23 @@ export function createCrdCalls(calls: ClusterCalls): CrdCalls {
       const answer = await calls.send({ method: 'GET', path: pathOf(crd) });
       if (answer.kind === 'unavailable') return answer;
       if (answer.status === 200) return { kind: 'stored', crd: storedOf(answer.text) };
-      return { kind: 'absent' };
+      if (answer.status === 404) return { kind: 'absent' };
+      const said = oneLine(parseStatus(answer.text)?.message ?? '');
+      const problem = `whether ${crd.metadata.name} is there is not known, for it answers ${answer.status}${said === '' ? '' : `: ${said}`}`;
+      return { kind: 'unavailable', problem, isDenied: false };
     },
     async apply(crd) {
       const answer = await patch(crd, '');
       if (answer.kind === 'unavailable') return answer;
       if (answer.status < 300) return { kind: 'stored', crd: storedOf(answer.text) };
       const said = parseStatus(answer.text)?.message ?? `the cluster answers ${answer.status}`;
-      return { kind: 'refused', text: said.replace(/\s*\n\s*/g, ' ') };
+      return { kind: 'refused', text: oneLine(said) };
     },
-    async isSame(crd, stored) {
+    async compare(crd, stored) {
       const answer = await patch(crd, '&dryRun=All');
-      return answer.kind === 'answer' && answer.status < 300 && isDeepStrictEqual(storedOf(answer.text).spec, stored.spec);
+      if (answer.kind === 'unavailable') return answer;
+      const isSame = answer.status < 300 && isDeepStrictEqual(storedOf(answer.text).spec, stored.spec);
+      return { kind: isSame ? 'same' : 'different' };
     },
     async isServed(crd) {
       const answer = await calls.send({ method: 'GET', path: groupPath(crd) });
@@ -126,24 +133,34 @@ interface ObjectList {
   readonly metadata?: { readonly remainingItemCount?: number };
 }
 
+interface ManagedFields {
+  readonly manager?: string;
+  readonly subresource?: string;
+  readonly time?: string;
+  readonly fieldsV1?: Readonly<Record<string, unknown>>;
+}
+
 interface StoredBody {
   readonly metadata: {
     readonly generation?: number;
     readonly deletionTimestamp?: string;
-    readonly managedFields?: readonly { readonly manager?: string; readonly subresource?: string; readonly time?: string }[];
+    readonly managedFields?: readonly ManagedFields[];
   };
   readonly spec?: unknown;
 }
 
 function storedOf(text: string): StoredCrd {
   const { metadata, spec } = JSON.parse(text) as StoredBody;
-  const entries = (metadata.managedFields ?? []).filter(({ subresource }) => !subresource);
-  const [last] = [...entries].sort((a, b) => (b.time ?? '').localeCompare(a.time ?? ''));
+  const writers = (metadata.managedFields ?? [])
+    .filter(({ subresource, fieldsV1 }) => !subresource && fieldsV1?.['f:spec'] !== undefined)
+    .sort((a, b) => (b.time ?? '').localeCompare(a.time ?? ''))
+    .map(({ manager = SOMEBODY }) => manager);
+  const [last = SOMEBODY] = writers;
   return {
     generation: metadata.generation ?? 0,
     isDeleting: metadata.deletionTimestamp !== undefined,
-    writer: last?.manager ?? 'somebody',
-    isOurs: entries.some(({ manager }) => manager === FIELD_MANAGER || manager === DEV_FIELD_MANAGER),
+    writer: last,
+    otherWriter: writers.length === 0 ? SOMEBODY : writers.find((manager) => manager !== DEV_FIELD_MANAGER),
     spec,
   };
 }

@@ -1,7 +1,7 @@
 /**
  * Keeps the CRDs of the code in every cluster of a development run. In clusters that the run has made, they are as the code says. In others
- * it is a guest: what is missing is applied, what a Dogwatch has applied before is brought up to date, and what somebody else has
- * applied is left as it is; each is told.
+ * it is a guest: what is missing is applied, what only development runs have applied is brought up to date, and what anybody else has
+ * applied, the Dogwatch that is deployed there too, is left as it is; each is told.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigError } from '../../../functions/core/errors.ts';
@@ -60,8 +60,8 @@ export function createCrdKeeper(clusters: readonly KeptCluster[], emit: (event: 
     kept.set(key, { kind: 'pending' });
     const before = cluster.isOwn ? ({ kind: 'absent' } as const) : await cluster.calls.read(crd);
     if (before.kind === 'unavailable') return unavailable(cluster, before.problem);
-    if (before.kind === 'stored' && !before.crd.isOurs) {
-      await leave(cluster, crd, before.crd);
+    if (before.kind === 'stored' && before.crd.otherWriter !== undefined) {
+      await leave(cluster, crd, before.crd, before.crd.otherWriter);
       return undefined;
     }
     const answer = await cluster.calls.apply(crd);
@@ -90,19 +90,25 @@ export function createCrdKeeper(clusters: readonly KeptCluster[], emit: (event: 
     return 'unavailable';
   }
 
-  async function leave(cluster: KeptCluster, crd: Crd, stored: StoredCrd): Promise<void> {
+  async function leave(cluster: KeptCluster, crd: Crd, stored: StoredCrd, writer: string): Promise<void> {
     kept.set(keyOf(cluster, crd), { kind: 'there', generation: stored.generation });
-    if (await cluster.calls.isSame(crd, stored)) emit({ kind: 'step', text: `${nameOf(crd)} is in ${cluster.name} as the code has it` });
-    else
-      warn(
-        `${nameOf(crd)} in ${cluster.name} is not as the code has it, and is left as it is, because ${stored.writer} has applied it: compare it with what dogwatch crds prints`,
-      );
+    const result = await cluster.calls.compare(crd, stored);
+    const name = `${nameOf(crd)} in ${cluster.name}`;
+    const why = `is left as it is, because ${writer} has applied it`;
+    switch (result.kind) {
+      case 'same':
+        return emit({ kind: 'step', text: `${nameOf(crd)} is in ${cluster.name} as the code has it` });
+      case 'different':
+        return warn(`${name} is not as the code has it, and ${why}: compare it with what dogwatch crds prints`);
+      case 'unavailable':
+        return emit({ kind: 'step', text: `${name} ${why}; whether it is as the code has it cannot be tried: ${result.problem}` });
+    }
   }
 
   function tellApplied({ name }: KeptCluster, crd: Crd, before: StoredCrd | undefined, now: StoredCrd): void {
     if (before === undefined) emit({ kind: 'step', text: `applied ${nameOf(crd)} to ${name}, where it was not` });
     else if (before.generation !== now.generation)
-      emit({ kind: 'step', text: `applied ${nameOf(crd)} to ${name}, where a Dogwatch had applied another version of it` });
+      emit({ kind: 'step', text: `applied ${nameOf(crd)} to ${name}, where a development run had applied another version of it` });
   }
 
   async function served(cluster: KeptCluster, crd: Crd): Promise<void> {

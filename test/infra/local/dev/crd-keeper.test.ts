@@ -138,15 +138,15 @@ describe('createCrdKeeper', () => {
     assert.doesNotMatch(await propertiesOf('notes.test.example'), /other/);
   });
 
-  it('is a guest elsewhere: applies what is missing or a Dogwatch’s, leaves the rest, and tells of each', async () => {
-    await applyAs('dogwatch', crd('Memo', {}));
+  it('is a guest elsewhere: applies what is missing or only a development run’s, leaves the rest, and tells of each', async () => {
+    await applyAs('dogwatch-dev', crd('Memo', {}));
     await applyAs('ada', crd('Letter'));
     await applyAs('ada', crd('Card', {}));
     const { use, look } = keeper([{ name: 'prod', isOwn: false }]);
     await use([crd('Note'), crd('Memo'), crd('Letter'), crd('Card')]);
     assert.deepEqual(told, [
       'step: applied customresourcedefinition/notes.test.example to prod, where it was not',
-      'step: applied customresourcedefinition/memos.test.example to prod, where a Dogwatch had applied another version of it',
+      'step: applied customresourcedefinition/memos.test.example to prod, where a development run had applied another version of it',
       'step: customresourcedefinition/letters.test.example is in prod as the code has it',
       'notice: customresourcedefinition/cards.test.example in prod is not as the code has it, and is left as it is, because ada has applied it: compare it with what dogwatch crds prints',
     ]);
@@ -156,6 +156,42 @@ describe('createCrdKeeper', () => {
     told = [];
     await look();
     assert.deepEqual(told, []);
+  });
+
+  for (const [of, managers, writer] of [
+    ['the Dogwatch that is deployed there', ['dogwatch'], 'dogwatch'],
+    ['somebody who has taken it over from a development run', ['dogwatch-dev', 'ada'], 'ada'],
+  ] as const)
+    it(`leaves a definition of ${of} as it is`, async () => {
+      for (const manager of managers) await applyAs(manager, crd('Card', { [manager]: { type: 'string' } }));
+      const before = await propertiesOf('cards.test.example');
+      await keeper([{ name: 'prod', isOwn: false }]).use([crd('Card')]);
+      assert.equal(await propertiesOf('cards.test.example'), before);
+      assert.match(told.join('\n'), new RegExp(`^notice: .* is left as it is, because ${writer} has applied it`));
+    });
+
+  it('applies nothing to a cluster that does not say whether it is there', async () => {
+    await applyAs('ada', crd('Card', {}));
+    const lift = server.faults.add({ kind: 'error', code: 500, where: ({ method }) => method === 'GET' });
+    const { use, look } = keeper([{ name: 'prod', isOwn: false }]);
+    await use([crd('Card')]);
+    lift();
+    assert.doesNotMatch(await propertiesOf('cards.test.example'), /text/);
+    assert.match(told.join('\n'), /^notice: prod: .* answers 500/);
+    told = [];
+    await look();
+    assert.match(told.join('\n'), /^notice: .*cards\.test\.example in prod is not as the code has it/);
+  });
+
+  it('does not say that a definition differs where it may not try', async () => {
+    await applyAs('ada', crd('Card'));
+    server.faults.add({ kind: 'error', code: 403, where: ({ method }) => method === 'PATCH' });
+    await keeper([{ name: 'prod', isOwn: false }]).use([crd('Card')]);
+    assert.equal(told.length, 1);
+    assert.match(
+      told.join('\n'),
+      /^step: customresourcedefinition\/cards\.test\.example in prod is left as it is, because ada has applied it; whether it is as the code has it cannot be tried: .*\(403\)/,
+    );
   });
 
   it('does not apply again by itself what somebody deletes elsewhere', async () => {
