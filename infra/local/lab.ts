@@ -1,6 +1,7 @@
 /** `node infra/local/lab.ts`: real control planes and SQS on this machine, until Ctrl-C. */
 import { parseArgs } from 'node:util';
 import { exitWithOneLine } from './one-line.ts';
+import { shellWord } from './shell-word.ts';
 import { type Lab, type LabOptions, startLab } from './start-lab.ts';
 
 const HELP = `Usage: node infra/local/lab.ts [options]
@@ -37,7 +38,7 @@ function print(lab: Lab): void {
     console.error(`cluster ${name}: ${url}, state in ${dir}${auditLogPath === undefined ? '' : `, audit log ${auditLogPath}`}`);
   }
   console.error(`queues: ${lab.queues.endpoint}\n\nIn the other terminals:\n`);
-  for (const [name, value] of Object.entries(lab.env)) console.log(`export ${name}='${value.replaceAll("'", "'\\''")}'`);
+  for (const [name, value] of Object.entries(lab.env)) console.log(`export ${name}=${shellWord(value)}`);
   const tools = [...lab.clusters.values()][0]?.assetsDir;
   if (tools !== undefined) console.log(`export PATH='${tools}':"$PATH"`);
   console.error('\nRunning until Ctrl-C. kubectl is among the programs that the last line puts on the PATH.');

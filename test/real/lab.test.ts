@@ -214,7 +214,7 @@ describe('node infra/local/lab.ts', () => {
     const running = Promise.all([saidLine(child.stdout, /^export PATH=/), saidLine(child.stderr, /^Running/)]);
     try {
       await Promise.race([running, ended]);
-      const exported = said.join('\n').matchAll(/^export (\w+)='(.*)'$/gm);
+      const exported = said.join('\n').matchAll(/^export (\w+)='?([^'\n]*)'?$/gm);
       const env = new Map([...exported].map(([, name, value]) => [name, value ?? '']));
       const registry = env.get('DOGWATCH_CLUSTERS') ?? '';
       assert.ok(existsSync(registry), said.join('\n'));

@@ -7,7 +7,7 @@ import type { ManifestObject } from './manifest.ts';
 
 export interface Applier {
   /**
-   * Applies it, by force, with every unknown field refused; without a namespace to `default`.
+   * Applies it, by force, with every unknown field refused; without a namespace to that of the kubeconfig's context.
    *
    * @returns undefined, or in one line why not, with the field that the cluster names
    */
@@ -37,7 +37,7 @@ export function applierOf(calls: ClusterCalls): Applier {
     const { apiVersion, kind } = object;
     const resource = await servedResource(apiVersion, kind);
     if (resource === undefined) return `no kind ${kind} of ${apiVersion} is served; apply its CRD first`;
-    const path = pathOf(object, resource);
+    const path = pathOf(object, resource, calls.namespace);
     const { status, text } = await answerOf({ method: 'PATCH', path, contentType: APPLY_PATCH, body: JSON.stringify(object) });
     return status < 300 ? undefined : oneLine(parseStatus(text)?.message ?? `the cluster answers ${status}`);
   }
@@ -84,9 +84,13 @@ class Unavailable extends Error {
   }
 }
 
-function pathOf({ apiVersion, kind, metadata }: ManifestObject, { name: plural, namespaced }: ServedResource): string {
+function pathOf(
+  { apiVersion, kind, metadata }: ManifestObject,
+  { name: plural, namespaced }: ServedResource,
+  defaultNamespace: string,
+): string {
   const [version = '', group = ''] = apiVersion.split('/').reverse();
-  const { name, namespace = 'default' } = metadata;
+  const { name, namespace = defaultNamespace } = metadata;
   const query = { fieldManager: DEV_FIELD_MANAGER, force: true, fieldValidation: 'Strict' };
   const type = { group, version, kind, plural, scope: namespaced ? 'Namespaced' : 'Cluster' } as const;
   return objectPath(type, namespaced ? { namespace, name } : { name }, query);

@@ -20,6 +20,8 @@ export type ClusterAnswer =
 type ClusterRequest = Pick<TransportRequest, 'method' | 'path' | 'contentType' | 'body'> & Partial<Pick<TransportRequest, 'accept'>>;
 
 export interface ClusterCalls {
+  /** Where an object goes that names none: as the context says, else `default`. */
+  readonly namespace: string;
   /** @throws TerminalError for a path that cannot be; nothing else */
   send(request: ClusterRequest): Promise<ClusterAnswer>;
   close(): void;
@@ -36,6 +38,9 @@ export function createClusterCalls(address: ClusterAddress): ClusterCalls {
   const opening = openTransport(address);
   opening.catch(() => undefined); // each call tells
   return {
+    get namespace() {
+      return contextOf(address)?.namespace ?? 'default';
+    },
     async send(request) {
       try {
         const transport = await opening;

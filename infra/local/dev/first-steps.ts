@@ -1,6 +1,7 @@
 /** What a newcomer is told when everything runs: where it is, and what to try. */
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { shellWord } from '../shell-word.ts';
 import type { DevCluster } from './dev-clusters.ts';
 
 export interface Whereabouts {
@@ -18,12 +19,12 @@ export interface Whereabouts {
 export function firstSteps({ clusters, envFile, watcherAddress, maxAttempts, path }: Whereabouts): string[] {
   const [first] = clusters;
   if (first === undefined) return [];
-  const kubectl = `kubectl --context ${first.context}`;
+  const kubectl = `kubectl --context ${shellWord(first.context)}`;
   const reconcile = `npm run -s dogwatch -- reconcile tenant/acme --cluster ${first.name}`;
   return [
     ...clusters.map(({ name, kubeconfigPath }) => `kubeconfig of ${name}: ${kubeconfigPath}`),
     `watcher: ${watcherAddress}/readyz and /metrics`,
-    `in another terminal: source ${envFile}`,
+    `in another terminal: source ${shellWord(envFile)}`,
     ...(!first.isOwn
       ? [
           `1. make an object where you may: ${kubectl} apply --server-side -f events/samples/tenant.yaml`,

@@ -8,7 +8,7 @@ import { readContext } from '../../../functions/adapters/kubernetes/kube-config-
 import type { Environment } from '../../../functions/core/config.ts';
 
 /** What plugins find the login of their user by. */
-const GIVEN = /^(HOME|PATH|USER|AWS_.+|AZURE_.+|CLOUDSDK_.+|GOOGLE_.+|XDG_.+|HTTPS?_PROXY|NO_PROXY)$/;
+const GIVEN = /^(HOME|PATH|USER|AWS_.+|AZURE_.+|CLOUDSDK_.+|GOOGLE_.+|XDG_.+|HTTPS?_PROXY|https?_proxy|NO_PROXY|no_proxy)$/;
 /** What is set for the queues, and for Lambda. */
 const OURS = [
   'AWS_ACCESS_KEY_ID',

@@ -13,6 +13,7 @@ import { startHealthServer } from '../../../functions/watcher/health.ts';
 import { findFreePorts } from '../free-ports.ts';
 import { onParentExit } from '../parent-exit.ts';
 import { functionEnvironment } from '../run-function.ts';
+import { shellWord } from '../shell-word.ts';
 import { applierOf } from './apply-object.ts';
 import { readCells } from './cell-levels.ts';
 import { createClusterCalls } from './cluster-calls.ts';
@@ -217,12 +218,11 @@ function runSession<Cluster extends DevCluster>(
 function writeEnvFile(dir: string, env: Readonly<Record<string, string>>, { all, programs }: DevClusters): string {
   const { DOGWATCH_HTTP_ADDRESS: _, ...rest } = env;
   const path = join(dir, 'env');
-  const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
   const kubeconfigs = new Set(all.map(({ kubeconfigPath }) => kubeconfigPath));
   const lines = Object.entries({ ...rest, KUBECONFIG: [...kubeconfigs].join(':') }).map(
-    ([name, value]) => `export ${name}=${quoted(value)}\n`,
+    ([name, value]) => `export ${name}=${shellWord(value)}\n`,
   );
-  if (programs !== undefined) lines.push(`export PATH=${quoted(programs)}:"$PATH"\n`);
+  if (programs !== undefined) lines.push(`export PATH=${shellWord(programs)}:"$PATH"\n`);
   writeFileSync(path, lines.join(''), { mode: 0o600 });
   return path;
 }

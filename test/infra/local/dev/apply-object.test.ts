@@ -40,7 +40,7 @@ describe('createApplier', () => {
     }
   }
 
-  it('applies an object of any kind that is served, to `default` where it names no namespace, twice as well as once', async () => {
+  it('applies an object of any kind that is served, to `default` where nothing names a namespace, twice as well as once', async () => {
     for (const object of [
       configMap({ name: 'a' }),
       configMap({ name: 'a' }),
@@ -49,6 +49,14 @@ describe('createApplier', () => {
       { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', metadata: { name: 'r' }, rules: [] },
     ])
       assert.deepEqual(await said(object), { text: undefined, isAnswering: true });
+  });
+
+  it('applies one that names no namespace to that of its context, as kubectl does', async () => {
+    const object = configMap({ name: 'of-context' });
+    assert.match((await said(object, { namespace: 'nowhere' })).text ?? '', /namespaces "nowhere" not found/);
+    assert.equal((await said(object, { namespace: 'kube-system' })).text, undefined);
+    assert.ok(server.snapshot().objects.get('configmaps')?.has('kube-system/of-context'));
+    assert.equal((await said({ ...object, metadata: { name: 'a', namespace: 'default' } }, { namespace: 'nowhere' })).text, undefined);
   });
 
   const refused: readonly [what: string, object: Parameters<typeof said>[0], says: RegExp][] = [

@@ -14,9 +14,9 @@ describe('firstSteps', () => {
   });
   after(() => rmSync(dir, { recursive: true, force: true }));
 
-  const steps = (path: string, isOwn = true): string =>
+  const steps = (path: string, isOwn = true, contexts = ['east', 'west']): string =>
     firstSteps({
-      clusters: ['east', 'west'].map((name) => ({ name, kubeconfigPath: `/d/${name}.kubeconfig`, context: name, isOwn })),
+      clusters: contexts.map((name) => ({ name, kubeconfigPath: `/d/${name}.kubeconfig`, context: name, isOwn })),
       envFile: '/d/env',
       watcherAddress: 'http://127.0.0.1:1',
       maxAttempts: 4,
@@ -42,5 +42,9 @@ describe('firstSteps', () => {
     const all = steps('/nowhere', false);
     assert.match(all, /^1\. make an object where you may: kubectl --context east apply --server-side -f events\/samples\/tenant\.yaml/m);
     assert.doesNotMatch(all, /no\.dots|pause/);
+  });
+
+  it('can be pasted into a shell whatever a context is called', () => {
+    assert.match(steps('', false, ["ada's (dev)"]), /kubectl --context 'ada'\\''s \(dev\)' apply/);
   });
 });

@@ -11,6 +11,7 @@ export interface ContextSpec {
   /** In place of its own. */
   readonly url?: string;
   readonly trustsNobody?: boolean;
+  readonly namespace?: string;
   /** Further fields of the user. */
   readonly user?: Readonly<Record<string, unknown>>;
 }
@@ -24,7 +25,10 @@ export function writeKubeconfig(dir: string, contexts: Readonly<Record<string, C
     apiVersion: 'v1',
     kind: 'Config',
     ...(current === undefined ? {} : { 'current-context': current }),
-    contexts: entries.map(([name]) => ({ name, context: { cluster: name, user: name } })),
+    contexts: entries.map(([name, { namespace }]) => ({
+      name,
+      context: { cluster: name, user: name, ...(namespace === undefined ? {} : { namespace }) },
+    })),
     clusters: entries.map(([name, { server, url = server.url, trustsNobody }]) => ({
       name,
       cluster: { server: url, ...(trustsNobody === true ? {} : { 'certificate-authority-data': ca(server.ca) }) },

@@ -10,7 +10,7 @@ import { copyForPlugin } from '../../../../infra/local/dev/plugin-kubeconfig.ts'
 
 /** Prints what it finds in its environment as a token. */
 const PLUGIN = `#!/bin/sh
-echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"token":"'"$1 $HOME $AWS_PROFILE $AWS_REGION [$AWS_ACCESS_KEY_ID]"'"}}'
+echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"token":"'"$1 $HOME $AWS_PROFILE $AWS_REGION [$AWS_ACCESS_KEY_ID] $https_proxy$SECRET"'"}}'
 `;
 
 describe('copyForPlugin', () => {
@@ -53,6 +53,7 @@ describe('copyForPlugin', () => {
       HOME: '/home/ada',
       AWS_PROFILE: 'of-ada',
       SECRET: 's',
+      https_proxy: 'http://proxy.example',
       PATH: process.env['PATH'],
     });
     assert.equal(copy, join(dir, 'prod.kubeconfig'));
@@ -61,7 +62,7 @@ describe('copyForPlugin', () => {
     process.env = { PATH: before['PATH'], AWS_ACCESS_KEY_ID: 'local', AWS_REGION: 'us-east-1' };
     const { exec } = loadAccess({ kind: 'file', path: copy });
     assert.ok(exec !== undefined);
-    assert.equal((await runExecPlugin(exec)).token, 'get /home/ada of-the-file  []');
+    assert.equal((await runExecPlugin(exec)).token, 'get /home/ada of-the-file  [] http://proxy.example');
     assert.ok(!exec.args.some((arg) => arg.includes('ada')), 'others of the machine see arguments');
   });
 
