@@ -189,7 +189,7 @@ export function escapeForSqs(json: string): string {
 /**
  * What a body turned out to be.
  * - `reconcile`: an envelope of ours, unknown fields kept
- * - `newer`: a type of ours that this release does not know; it waits for a newer function
+ * - `newer`: a type of ours, or a reason, that this release does not know; it waits for a newer function
  * - `foreign`: anything else; `reason` says what is wrong, without quoting the body
  */
 export type Decoded =
@@ -216,7 +216,9 @@ export function decodeEnvelope(body: string): Decoded {
   }
   const parsed = envelope.safeParse(json);
   if (parsed.success) return { kind: 'reconcile', envelope: parsed.data };
-  const issue = parsed.error.issues[0];
+  const [issue, another] = parsed.error.issues;
+  // A reason more is no new type: a release that adds one may be rolled back with its messages in the queue. No reason is none of it.
+  if (issue?.path[1] === 'reason' && !another && (json as Envelope).data.reason) return { kind: 'newer', type: `${type}, new reason` };
   // The keys of `failures` are the body's own words; every other name in a path is ours.
   const path = issue?.path.slice(0, issue.path[1] === 'failures' ? 2 : undefined) ?? [];
   return { kind: 'foreign', reason: `field ${path.join('.') || '(root)'}: ${issue?.message ?? 'invalid'}` };
