@@ -103,7 +103,12 @@ export function reduce(state: DevState, event: DevEvent): DevState {
         ),
       };
     case 'story':
-      return { ...state, story: append(state.story, { part: event.part, text: event.text }, KEPT.story) };
+      return {
+        ...state,
+        // A story begins once all is there: how it came to be is no news any more, and takes room.
+        steps: event.part === 'title' ? [] : state.steps,
+        story: append(state.story, { part: event.part, text: event.text }, KEPT.story),
+      };
     case 'cells':
       return { ...state, cells: event.cells };
     case 'lanes':

@@ -30,7 +30,6 @@ export function liveLines(state: DevState, { width, height, hasColor, utcOffsetM
   const story = state.story.map((line) => storyLines(line, width, paint));
   const notices = state.notices.map((notice) => noticeLines(notice, width, paint));
   const build = state.build?.state === 'failed' ? [wrap(state.build.text ?? '', width, BUILD_LINES)] : [];
-  const lineCount = (entries: readonly (readonly string[])[]): number => entries.reduce((sum, { length }) => sum + length, 0);
   const tableSize = (rows: readonly unknown[]): number => (rows.length === 0 ? 0 : rows.length + 1);
 
   const inNeed = state.cells.filter(cellNeedsReader).length;
@@ -39,8 +38,8 @@ export function liveLines(state: DevState, { width, height, hasColor, utcOffsetM
   const parts = [
     { needs: 0, uses: 0, least: 1, most: 1, draw: () => [header(state, width, paint)] },
     {
-      ...{ needs: 0, uses: 0, least: 3, most: Math.min(lineCount(story), Math.ceil(height * 0.5)) },
-      draw: (room: number) => newest(story, room),
+      ...{ needs: 0, uses: 0, least: 3, most: Math.min(lineCount(story), Math.ceil(height * 0.4)) },
+      draw: (room: number) => newestOfStory(state.story, story, room),
     },
     { needs: 6, uses: 3, least: 2, most: Math.min(lineCount(steps), Math.ceil(height * 0.4)), draw: (room: number) => newest(steps, room) },
     {
@@ -175,20 +174,39 @@ function outcomeStyle({ level, branch }: OutcomeLine): Style | undefined {
 }
 
 const STORY_STYLES: Readonly<Record<StoryLine['part'], Style | undefined>> = {
-  ...{ title: 'dim', step: 'bold', note: undefined, result: 'green', failure: 'red', summary: undefined },
+  ...{ title: 'dim', step: undefined, note: undefined, result: 'green', failure: 'red', summary: undefined },
 };
 
 function storyLines({ part, text }: StoryLine, width: number, paint: Paint): string[] {
   if (part === 'summary') return shownLines(text).map((line) => cut(line, width)); // a row of a table
   const indent = part === 'title' || part === 'step' ? '' : '    ';
   const lines = wrap(part === 'failure' ? `FAILED: ${text}` : text, Math.max(1, width - indent.length));
-  return lines.map((line) => cut(indent + paint(STORY_STYLES[part], line), width));
+  const painted = (line: string, index: number): string =>
+    part === 'step' && index === 0 ? stepHead(line, paint) : paint(STORY_STYLES[part], line);
+  return lines.map((line, index) => cut(indent + painted(line, index), width));
+}
+
+/** `3/8 change: ...`, of which what one looks for stands out. */
+function stepHead(line: string, paint: Paint): string {
+  const end = line.indexOf(': ');
+  return end < 0 ? paint('bold', line) : paint('bold', line.slice(0, end + 1)) + line.slice(end + 1);
+}
+
+/** The newest that have room, and of those none whose step has gone out at the top, where another step is there. */
+function newestOfStory(story: readonly StoryLine[], drawn: readonly (readonly string[])[], room: number): string[] {
+  const lines = newest(drawn, room);
+  const first = story.findIndex(({ part }, index) => part === 'step' && lineCount(drawn.slice(index)) <= lines.length);
+  return first < 0 || lineCount(drawn) <= room ? lines : lines.slice(-lineCount(drawn.slice(first)));
 }
 
 function noticeLines({ level, text, count }: DevState['notices'][number], width: number, paint: Paint): string[] {
   const style = { info: 'cyan', warn: 'yellow', error: 'red' } as const;
   const times = count === 1 ? '' : ` (${count} times)`;
   return wrap(`${level}: ${shownLines(text).join('\n')}${times}`, width, NOTICE_LINES).map((line) => paint(style[level], line));
+}
+
+function lineCount(entries: readonly (readonly string[])[]): number {
+  return entries.reduce((sum, { length }) => sum + length, 0);
 }
 
 /** As many of the last entries as have room, whole; of the last one its first lines where it has not. */

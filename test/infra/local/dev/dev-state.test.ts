@@ -20,6 +20,11 @@ const TABLE: readonly (readonly [what: string, events: readonly DevEvent[], chan
       ],
     },
   ],
+  [
+    'no step that was told before a story began',
+    [step('a'), { kind: 'story', part: 'title', text: 'a story' }, step('b')],
+    { steps: ['b'], story: [{ part: 'title', text: 'a story' }] },
+  ],
   ['the cells of the last event only', [cells([cell, { ...cell, cluster: 'west' }]), cells([cell])], { cells: [cell] }],
   ['lanes with the dead letters', [{ kind: 'lanes', lanes: [lane], deadLetters: 2 }], { lanes: [lane], deadLetters: 2 }],
   [

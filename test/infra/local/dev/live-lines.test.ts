@@ -87,6 +87,28 @@ const TABLE: readonly (readonly [what: string, state: DevState, width: number, h
     ],
   ],
   [
+    'no line of a story whose step has gone out at the top',
+    of(
+      ...[1, 2, 3].flatMap((n): DevEvent[] => [
+        { kind: 'story', part: 'step', text: `${n}/3 step: it begins` },
+        { kind: 'story', part: 'result', text: `step ${n} is well` },
+      ]),
+    ),
+    80,
+    7,
+    ['dogwatch dev  starting  0 dead letters  0 outcomes  Ctrl-C stops', '3/3 step: it begins', '    step 3 is well'],
+  ],
+  [
+    'the newest lines of a step that has said more than there is room for',
+    of(
+      { kind: 'story', part: 'step', text: '1/2 step: it begins' },
+      ...[1, 2, 3, 4].map((n): DevEvent => ({ kind: 'story', part: 'note', text: `note ${n}` })),
+    ),
+    80,
+    8,
+    ['dogwatch dev  starting  0 dead letters  0 outcomes  Ctrl-C stops', '    note 1', '    note 2', '    note 3', '    note 4'],
+  ],
+  [
     'everything where there is room, parts apart',
     WHOLE,
     110,
@@ -170,6 +192,8 @@ describe('the live view', () => {
     assert.ok(coloured.find((line) => line.includes('author-error'))?.includes('\u001b[31mauthor-error'));
     assert.ok(coloured[0]?.includes('\u001b[31m1 dead letter\u001b[39m'));
     assert.ok(!draw(WHOLE, 100, 30).join('').includes('\u001b'));
+    const step = of({ kind: 'story', part: 'step', text: '1/2 create: a Tenant: acme' });
+    assert.equal(draw(step, 100, 30, true).at(-1), '\u001b[1m1/2 create:\u001b[22m a Tenant: acme');
   });
 
   it('never has a line too many or too wide, whatever the names and the terminal', () => {
