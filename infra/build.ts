@@ -7,11 +7,11 @@
  * AWS (dist/aws.cjs), the runner of credential plugins (dist/exec-plugin.cjs, for the watcher only), and every package that a reconciler
  * loads by import(). The command writes `dogwatch/testing` too (build-testing.ts), which is not deployed.
  */
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { basename, join, resolve } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, writeFileSync } from 'node:fs';
+import { basename, join, relative, resolve, sep } from 'node:path';
 import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import { type BuildFailure, build as esbuild, formatMessages, type Metafile, type Plugin } from 'esbuild';
+import { type BuildFailure, build as esbuild, formatMessages, type Plugin } from 'esbuild';
 import { zipSync } from 'fflate';
 import { ConfigError } from '../functions/core/errors.ts';
 import {
@@ -27,17 +27,7 @@ import {
   sharePackagesBeside,
 } from './build-plugins.ts';
 import { buildTesting } from './build-testing.ts';
-
-/** Bytes of dist/reconcile.cjs above which the build fails: every cold start loads it. */
-export const RECONCILE_MAX_BYTES = 300_000;
-
-/** What must not get into dist/reconcile.cjs: each costs more at a cold start than the rest together. */
-const UNWANTED = [
-  { what: 'undici', path: /node_modules\/undici\// },
-  { what: 'openid-client', path: /node_modules\/openid-client\// },
-  { what: 'the AWS SDK', path: /node_modules\/@aws-sdk\// },
-  { what: 'generated models of client-node', path: /client-node\/dist\/gen\/models\/(V\d|all)/ },
-] as const;
+import { type Bundle, checkFunctionBundle } from './bundle-limits.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 /** Modules of ours that are files of their own, by their names in the output folder. */
@@ -79,6 +69,7 @@ export interface BuildResult {
  */
 export async function build(options: BuildOptions = {}): Promise<BuildResult> {
   const out = resolve(options.out ?? join(ROOT, 'dist'));
+  const reconcilers = options.reconcilers ?? RECONCILERS;
   const packages = new Map<string, PackageBeside>();
   const plugins = [
     leaveOutUnusedClients,
@@ -92,8 +83,8 @@ export async function build(options: BuildOptions = {}): Promise<BuildResult> {
   ];
   const files = new Map<string, Uint8Array>();
   const add = async (name: string, entry: string, using: Plugin[]): Promise<void> => {
-    const { code, map, inputs } = await bundle(entry, join(out, name), using);
-    if (name === 'reconcile.cjs') checkReconcile(code.length, inputs);
+    const { code, map, inputs, shares } = await bundle(entry, join(out, name), using);
+    if (name === 'reconcile.cjs') checkFunctionBundle({ entry: inputName(entry), reconcilers: inputName(reconcilers), inputs, shares });
     files.set(name, code).set(`${name}.map`, map);
   };
   await Promise.all(Object.entries(LOADED_AT_START).map(([name, entry]) => add(name, entry, plugins)));
@@ -139,9 +130,12 @@ function replaceFile(path: string, bytes: Uint8Array): void {
   renameSync(partial, path);
 }
 
-type Inputs = Metafile['outputs'][string]['inputs'];
+interface Bundled extends Pick<Bundle, 'inputs' | 'shares'> {
+  readonly code: Uint8Array;
+  readonly map: Uint8Array;
+}
 
-async function bundle(entry: string, outfile: string, plugins: Plugin[]): Promise<{ code: Uint8Array; map: Uint8Array; inputs: Inputs }> {
+async function bundle(entry: string, outfile: string, plugins: Plugin[]): Promise<Bundled> {
   const { outputFiles, metafile } = await esbuild({
     absWorkingDir: ROOT,
     entryPoints: [entry],
@@ -163,9 +157,14 @@ async function bundle(entry: string, outfile: string, plugins: Plugin[]): Promis
   });
   const contents = (ending: string): Uint8Array | undefined => outputFiles.find(({ path }) => path.endsWith(ending))?.contents;
   const [code, map] = [contents('.cjs'), contents('.map')];
-  const inputs = Object.entries(metafile.outputs).find(([path]) => path.endsWith('.cjs'))?.[1].inputs;
-  if (code === undefined || map === undefined || inputs === undefined) throw new Error(`esbuild made no ${outfile}`);
-  return { code, map, inputs };
+  const shares = Object.entries(metafile.outputs).find(([path]) => path.endsWith('.cjs'))?.[1].inputs;
+  if (code === undefined || map === undefined || shares === undefined) throw new Error(`esbuild made no ${outfile}`);
+  return { code, map, inputs: metafile.inputs, shares };
+}
+
+/** As esbuild names an input. */
+function inputName(file: string): string {
+  return relative(ROOT, realpathSync(file)).replaceAll(sep, '/');
 }
 
 function reconcilersPlugin({ reconcilers }: BuildOptions): Plugin[] {
@@ -175,28 +174,6 @@ function reconcilersPlugin({ reconcilers }: BuildOptions): Plugin[] {
   throw new ConfigError('reconcilers-missing', `there is no file ${file}: --reconcilers takes a module that exports reconcilers`, {
     facts: { file },
   });
-}
-
-function checkReconcile(bytes: number, inputs: Inputs): void {
-  const present = Object.entries(inputs).filter(([, { bytesInOutput }]) => bytesInOutput > 0);
-  for (const { what, path } of UNWANTED) {
-    const found = present.find(([input]) => path.test(input))?.[0];
-    if (found === undefined) continue;
-    throw new ConfigError(
-      'bundle-unwanted',
-      `reconcile.cjs contains ${what} (${found}): load it with import() where it is needed, or not at all`,
-      {
-        facts: { input: found },
-      },
-    );
-  }
-  if (bytes <= RECONCILE_MAX_BYTES) return;
-  const largest = present.sort(([, a], [, b]) => b.bytesInOutput - a.bytesInOutput)[0]?.[0] ?? '';
-  throw new ConfigError(
-    'bundle-too-large',
-    `reconcile.cjs has ${bytes} bytes, at most ${RECONCILE_MAX_BYTES} are allowed: the largest part is ${largest}; load it with import() or leave it out`,
-    { facts: { bytes, largest } },
-  );
 }
 
 function printTable(sizes: BuildResult['files'], files: ReadonlyMap<string, Uint8Array>): void {
