@@ -116,7 +116,11 @@ function unreached(subject: string, untold: Untold): Finding {
   const { code, says } = untold;
   if (untold.by === 'aws') return on.notChecked('reach', says, howToAskAws(code, 'what it names, as function and watcher may'));
   if (code === 'not-in-cluster')
-    return on.notChecked('reach', says, "Run this in the watcher's pod, or with a registry that has another way there.");
+    return on.notChecked(
+      'reach',
+      says,
+      'Name the cluster with a kubeconfig in a registry for this command, with a token of the watcher: kubectl create token dogwatch-watcher -n dogwatch.',
+    );
   const reach = REACHES.find(({ pattern }) => pattern.test(code)) ?? OTHERWISE;
   return on.failure(reach.check, `${reach.says} (${says})`, reach.fix);
 }

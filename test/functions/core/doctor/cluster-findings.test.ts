@@ -73,7 +73,7 @@ const CLUSTER: readonly Row[] = [
     facts: unreached('not-in-cluster'),
     finds: ['not-checked cluster east, reach'],
     says: /not-in-cluster/,
-    fix: /pod/,
+    fix: /create token dogwatch-watcher/,
   },
   {
     name: 'a token that only counts for what everybody may see',

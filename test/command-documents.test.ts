@@ -1,0 +1,106 @@
+/** What README and runbook tell people to type exists: commands, options, scripts, files, and enough of it for each alarm. */
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { describe, it } from 'node:test';
+import { VARIABLES } from '../functions/core/settings.ts';
+
+const root = resolve(import.meta.dirname, '..');
+const text = (path: string): string => readFileSync(join(root, path), 'utf8');
+const PAGES = ['README.md', 'infra/RUNBOOK.md'];
+
+/** Options of each command, from where they are declared. */
+const commands = new Map(
+  text('functions/cli/main.ts')
+    .split(/\.command\('/)
+    .slice(1)
+    .map(
+      (part) => [part.slice(0, part.indexOf("'")), new Set([...part.matchAll(/'[^']*?(--[a-z-]+)/g)].map(([, option]) => option))] as const,
+    ),
+);
+
+/** Of a page: each call of ours, as command and options. */
+function callsIn(page: string): { call: string; command: string; options: string[] }[] {
+  const unbroken = text(page).replace(/\n +/g, ' ');
+  return [...unbroken.matchAll(/(?:npm run -s dogwatch -- |`dogwatch )([a-z]+)([^`|\n]*)/g)].map(([call, command = '', rest = '']) => ({
+    call,
+    command,
+    // What is behind a comment, or another command, is not ours.
+    options: [...(rest.split(/ #| npm | aws | kubectl | npx |[.;:] /)[0] ?? '').matchAll(/ (--[a-z-]+)/g)].map(([, option = '']) => option),
+  }));
+}
+
+for (const page of PAGES) {
+  describe(`commands in ${page}`, () => {
+    it('are ours, with options that they have', () => {
+      const calls = callsIn(page);
+      assert.ok(calls.length > 5);
+      for (const { call, command, options } of calls) {
+        assert.ok(commands.has(command), call);
+        for (const option of options) assert.ok(commands.get(command)?.has(option), `${option} in ${call}`);
+      }
+    });
+
+    it('name variables of ours only', () => {
+      const known = new Set(VARIABLES.map(({ name }) => name));
+      for (const [name] of text(page).matchAll(/DOGWATCH_[A-Z_]*[A-Z]/g)) assert.ok(known.has(name), name);
+    });
+
+    it('name files of the project that there are', () => {
+      const files = [...text(page).matchAll(/\b((?:infra|events|functions)\/[\w./-]*\w)/g)].map(([, file = '']) => file);
+      assert.ok(files.length > 0);
+      // OVERLAY is to be filled in; what README has one write is not there yet.
+      const missing = files.filter((file) => !existsSync(join(root, file.replace(/\/OVERLAY$/, ''))));
+      assert.deepEqual(
+        missing.filter((file) => !/greeting\.ts$/.test(file)),
+        [],
+      );
+    });
+  });
+}
+
+describe('"Deploy" in README.md', () => {
+  const section = text('README.md').split('\n## Deploy\n')[1]?.split('\n## ')[0] ?? '';
+
+  it('has ten steps, the last of which looks whether all is well', () => {
+    const steps = [...section.matchAll(/^(\d+)\. (.+)/gm)];
+    assert.deepEqual(
+      steps.map(([, number]) => Number(number)),
+      [1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
+    );
+    assert.match(steps.at(-1)?.[0] ?? '', /dogwatch -- doctor --stage/);
+  });
+
+  it('names parameters that a stage has', () => {
+    const source = text('infra/parameters.cjs');
+    const named = [...section.matchAll(/`([a-z]+(?:[A-Z][a-z]+)+)`/g)]
+      .map(([, name = '']) => name)
+      .filter((name) => !/^(clusters|kubectl)$/.test(name));
+    assert.ok(named.includes('clusterNames') && named.includes('alarmTopicArns'));
+    for (const name of named) assert.match(source, new RegExp(`^  ${name}: `, 'm'), name);
+  });
+});
+
+describe('the runbook', () => {
+  const sections = text('infra/RUNBOOK.md')
+    .split(/^## /m)
+    .slice(1)
+    .map((section) => [section.slice(0, section.indexOf('\n')), section.slice(section.indexOf('\n'))] as const);
+
+  it('has a section for each thing that is done to a deployment', () => {
+    const names = sections.map(([name]) => name).filter((name) => !name.startsWith('Alarm '));
+    assert.deepEqual(names, ['Deploy', 'Add a cluster', 'Rotate credentials', 'Upgrade, and roll back', 'Pause']);
+  });
+
+  it('says of each alarm what it means, three commands to begin with, and what to do then', () => {
+    const alarms = sections.filter(([name]) => name.startsWith('Alarm '));
+    assert.ok(alarms.length >= 12);
+    for (const [name, body] of alarms) {
+      const [meaning = '', ...rest] = body.split(/\n\n {4}/);
+      assert.match(meaning.trim(), /^[A-Z0-9].{60,}/s, name);
+      const [commandLines = '', ...then] = rest.join('\n\n    ').split('\n\n');
+      assert.equal(commandLines.split('\n').length, 3, name);
+      assert.match(then.join('\n').trim(), /^.{60,}/s, name);
+    }
+  });
+});
