@@ -113,7 +113,8 @@ function untold(code: string, says: string, by?: 'aws'): Untold {
 /** What went wrong, as a code and a sentence; where AWS was asked for the way there, AWS's. */
 function faultOf(error: unknown): Untold {
   if (error instanceof ConfigError) return sourceFault(error);
-  if (!(error instanceof DogwatchError)) throw error;
+  // Told as well: nobody is helped by a stack at night, and the other checks go on.
+  if (!(error instanceof DogwatchError)) return untold('unclassified', messageOf(error) || 'no message');
   const { code, message, facts, cause } = error;
   // The socket's own words name the host; of several addresses that all refused, Node has none.
   if (code === 'unreachable') return untold(String(facts['errorCode']), messageOf(cause) || String(facts['errorCode']));
