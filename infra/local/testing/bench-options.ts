@@ -8,12 +8,15 @@ import { QUEUE_URLS } from './test-queues.ts';
 /** Settings by their names without DOGWATCH_: `{ maxAttempts: 3 }` is DOGWATCH_MAX_ATTEMPTS=3. */
 export type BenchSettings = { readonly [Name in Exclude<SettingName, 'clusters' | `${string}Url` | 'httpAddress'>]?: number };
 
+/** What {@link startBench} is told. */
 export interface BenchOptions {
+  /** What `defineReconciler` returned: all that the function knows, each for a kind of its own. */
   readonly reconcilers: readonly Reconciler[];
   /** Names of the clusters; `['test']` if left out. */
   readonly clusters?: readonly string[];
   /** CustomResourceDefinitions of kinds that no reconciler defines, as objects or YAML. Those of the reconcilers are applied anyway. */
   readonly crds?: readonly (ManifestObject | string)[];
+  /** What differs from the product's defaults (ARCHITECTURE.md, Settings); resyncs and probes of quiet watches are rare unless they are set. */
   readonly settings?: BenchSettings;
   /** When virtual time begins; 2026-01-01T00:00:00Z if left out. */
   readonly now?: Date;

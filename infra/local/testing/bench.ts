@@ -32,6 +32,10 @@ export async function startBench(options: BenchOptions): Promise<Bench> {
   }
 }
 
+/**
+ * Embedded clusters with the watcher, the queues and the function on them, in virtual time: nothing moves but in {@link settle} and
+ * {@link advance}. Methods on objects are those of its first cluster; {@link cluster} has the others. Close it, or hold it by `await using`.
+ */
 export class Bench implements AsyncDisposable {
   readonly #parts: BenchParts;
 
@@ -40,7 +44,7 @@ export class Bench implements AsyncDisposable {
     this.#parts = parts;
   }
 
-  /** The cluster of that name; of a bench with one, its methods are those of the bench too. */
+  /** The cluster of that name. @throws BenchError `unknown-cluster`, with those that there are */
   cluster(name: string): TestCluster {
     const found = this.#parts.clusters.find((cluster) => cluster.name === name);
     if (found !== undefined) return found;
@@ -54,41 +58,59 @@ export class Bench implements AsyncDisposable {
     return this.#parts.clusters[0] as TestCluster;
   }
 
-  /** {@link TestCluster.apply} of the first cluster. So are those that follow. */
+  /**
+   * Applies an object, or all that stand in a text of YAML, to the first cluster, as `kubectl apply --server-side` does.
+   *
+   * @returns as stored: the object, or a list of all
+   * @throws BenchError `refused`, with the field's path, where the cluster says no; `bad-manifest`, `unknown-kind`
+   */
   apply(manifest: string): Promise<StoredObject[]>;
   apply(manifest: ManifestObject): Promise<StoredObject>;
   apply(manifest: string | ManifestObject): Promise<StoredObject | StoredObject[]> {
     return typeof manifest === 'string' ? this.#first.apply(manifest) : this.#first.apply(manifest);
   }
 
+  /**
+   * The object in the first cluster, or undefined where there is none.
+   *
+   * @param kind  `Greeting`, `greetings`, or with the group where several have the name: `Greeting.platform.example`
+   * @param name  `hello`, which is in the namespace default, or `team/hello`
+   */
   get(kind: string, name: string): Promise<StoredObject | undefined> {
     return this.#first.get(kind, name);
   }
 
-  list(kind: string): Promise<StoredObject[]> {
-    return this.#first.list(kind);
+  /** All objects of a kind in the first cluster, in all namespaces. @param labelSelector  as kubectl takes it: `team=red,stage!=prod` */
+  list(kind: string, labelSelector?: string): Promise<StoredObject[]> {
+    return this.#first.list(kind, labelSelector);
   }
 
+  /** Changes fields by a merge patch, as somebody else: drift, an annotation, a label; null takes a field away. @throws BenchError `refused` */
   patch(kind: string, name: string, patch: Readonly<Record<string, unknown>>): Promise<StoredObject> {
     return this.#first.patch(kind, name, patch);
   }
 
+  /** The same of its status, as the controller of another kind would write it. @throws BenchError `refused` */
   patchStatus(kind: string, name: string, status: Readonly<Record<string, unknown>>): Promise<StoredObject> {
     return this.#first.patchStatus(kind, name, status);
   }
 
+  /** Asks for its deletion; false where there is none. It goes once its finalizers are off. */
   delete(kind: string, name: string): Promise<boolean> {
     return this.#first.delete(kind, name);
   }
 
+  /** All objects in the first cluster that are kept for this owner, by kind and name. */
   children(owner: StoredObject): Promise<StoredObject[]> {
     return this.#first.children(owner);
   }
 
+  /** Faults of the first cluster's API server, see {@link TestCluster.faults}. They never hit the requests of the test. */
   get faults(): TestCluster['faults'] {
     return this.#first.faults;
   }
 
+  /** The API server of the first cluster: `down`, `up`, `restart` with an older `snapshot`. */
   get server(): TestCluster['server'] {
     return this.#first.server;
   }
@@ -119,6 +141,7 @@ export class Bench implements AsyncDisposable {
     return this.#parts.queues.sent;
   }
 
+  /** Messages that were given up, in order, with why. */
   get deadLetters(): readonly DeadLetter[] {
     return this.#parts.queues.letters;
   }
@@ -143,6 +166,7 @@ export class Bench implements AsyncDisposable {
     return this.#parts.effects.texts;
   }
 
+  /** Lines of the watcher's and the function's log, also those of a reconciler's own `log`, in order. */
   get logs(): readonly LogLine[] {
     return this.#parts.recorder.logs;
   }

@@ -4,7 +4,9 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse, request as send } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { urlToHttpOptions } from 'node:url';
 import type { Bench } from './bench.ts';
+import { BenchError } from './bench-error.ts';
 
 /** A request, as far as it is named and judged. */
 export interface OutsideRequest {
@@ -18,7 +20,7 @@ export interface OutsideRequest {
 export interface OutsideOptions {
   /** Begins the text of its effects: `sqs CreateQueue`. */
   readonly name: string;
-  /** Where it is; http only. */
+  /** Where it is: `http://127.0.0.1:4566`, with a path where it has one. It has to be http. */
   readonly to: string;
   /** Which requests change something. Left out: all but GET, HEAD and OPTIONS, and of AWS all but those that get, list and describe. */
   readonly isEffect?: (request: OutsideRequest) => boolean;
@@ -29,15 +31,20 @@ export interface OutsideService {
   readonly url: string;
   /** From now on its requests are effects of this bench; of one at a time. */
   attach(bench: Pick<Bench, 'effect'>): void;
+  /** Ends the proxy, not the service. */
   close(): Promise<void>;
 }
 
 /** As long as no client keeps a connection that it does not use. */
 const KEPT_MS = 600_000;
 
-/** Starts the proxy on loopback. */
+/**
+ * Starts the proxy, on a port of its own on loopback, which the reconciler under test takes for the service.
+ *
+ * @throws BenchError `bad-address` for an address that is not http
+ */
 export async function startOutsideService({ name, to, isEffect = changesSomething }: OutsideOptions): Promise<OutsideService> {
-  const target = new URL(to);
+  const target = httpUrl(to);
   let bench: Pick<Bench, 'effect'> | undefined;
   const server = createServer((request, response) => {
     void handle(request, response).catch(() => response.destroy());
@@ -71,6 +78,13 @@ export async function startOutsideService({ name, to, isEffect = changesSomethin
   };
 }
 
+function httpUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol === 'http:') return url;
+  const how = 'give an http URL, such as that of a double on this machine';
+  throw new BenchError('bad-address', `startOutsideService cannot stand in front of ${text}; ${how}`);
+}
+
 interface Passed {
   readonly status: number;
   readonly headers: IncomingMessage['headers'];
@@ -80,10 +94,10 @@ interface Passed {
 function passOn(target: URL, { method, path, headers }: OutsideRequest, body: Buffer): Promise<Passed> {
   return new Promise((resolve, reject) => {
     const { host: _, connection: __, 'transfer-encoding': ___, ...kept } = headers;
-    const url = new URL(path, target);
+    const below = target.pathname.replace(/\/$/, '');
     // A connection of its own: one that was kept may be closed by the time it is needed, which would be a fault that nobody asked for.
-    const options = { method, headers: { ...kept, 'content-length': body.length }, agent: false } as const;
-    const request = send(url, options, (answer) => {
+    const options = { method, headers: { ...kept, 'content-length': body.length }, agent: false, path: `${below}${path}` } as const;
+    const request = send({ ...urlToHttpOptions(target), ...options }, (answer) => {
       const chunks: Buffer[] = [];
       answer.on('data', (chunk: Buffer) => chunks.push(chunk));
       answer.on('error', reject);

@@ -19,10 +19,11 @@ const SILENT_MS = 20_000;
 /** Virtual milliseconds that a watch may take to open, with nothing else to do. */
 const RECOVERY_MS = 600_000;
 
+/** What `settle` and `advance` take for no end: one that is broken is a BenchError that says which object is not at rest. */
 export interface Limits {
-  /** Runs of one object. */
+  /** Runs of one object within the call; 100 if left out. */
   readonly maxRuns: number;
-  /** Virtual seconds. */
+  /** Virtual seconds that the call may let pass; a day if left out. `advance` has its own. */
   readonly withinSeconds: number;
 }
 

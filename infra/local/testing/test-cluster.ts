@@ -30,6 +30,7 @@ export interface TestClusterOptions {
   readonly activity: Activity;
 }
 
+/** One cluster of a bench. What it is asked for is sent at once; what the watcher and the function make of it comes with `settle`. */
 export class TestCluster {
   readonly name: string;
   /** The embedded API server: faults on demand, `down`, `up`, `restart` with an older `snapshot`. */
@@ -78,6 +79,7 @@ export class TestCluster {
   /**
    * The object, or undefined where there is none.
    *
+   * @throws BenchError `unknown-kind`, with what may be meant, here and in all that takes a kind
    * @param kind  `Greeting`, `greetings`, or with the group where several have the name: `Greeting.platform.example`
    * @param name  `hello`, which is in the namespace default, or `team/hello`
    */
@@ -88,7 +90,7 @@ export class TestCluster {
     return this.#read({ status, text }, `${kind} ${name}`);
   }
 
-  /** All objects of a kind, in all namespaces. */
+  /** All objects of a kind, in all namespaces. @param labelSelector  as kubectl takes it: `team=red,stage!=prod` */
   async list(kind: string, labelSelector?: string): Promise<StoredObject[]> {
     const type = await this.#kind(kind);
     const path = collectionPath(type, undefined, { labelSelector });
@@ -97,12 +99,12 @@ export class TestCluster {
     return (list as unknown as { items: StoredObject[] }).items.map((item) => ({ ...item, apiVersion, kind: type.kind }));
   }
 
-  /** Changes fields by a merge patch, as somebody else: drift, an annotation, a label; null takes a field away. */
+  /** Changes fields by a merge patch, as somebody else: drift, an annotation, a label; null takes a field away. @throws BenchError `refused` */
   async patch(kind: string, name: string, patch: Readonly<Record<string, unknown>>): Promise<StoredObject> {
     return this.#patch(kind, name, patch, undefined);
   }
 
-  /** The same of its status, as the controller of another kind would write it. */
+  /** The same of its status, as the controller of another kind would write it. @throws BenchError `refused` */
   async patchStatus(kind: string, name: string, status: Readonly<Record<string, unknown>>): Promise<StoredObject> {
     return this.#patch(kind, name, { status }, 'status');
   }

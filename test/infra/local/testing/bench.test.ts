@@ -116,6 +116,18 @@ describe('a bench', () => {
     assert.equal(asked, 5, 'twice more once all runs that saw it alive are over: function and watcher tell of it');
   });
 
+  it('lists objects of a kind, all or those with a label', async () => {
+    await using bench = await startBench({ reconcilers: [greetingWith()] });
+    const greeting = await bench.apply(greetingObject('hi'));
+    await bench.apply('apiVersion: v1\nkind: ConfigMap\nmetadata: { name: other, labels: { mine: "no" } }\n');
+    await bench.settle();
+    const names = async (selector?: string): Promise<string[]> =>
+      (await bench.list('ConfigMap', selector)).map(({ metadata }) => metadata.name);
+    assert.deepEqual(await names(), ['hello', 'other']);
+    assert.deepEqual(await names(`dogwatch.dev/owner=${greeting.metadata.uid}`), ['hello']);
+    assert.deepEqual(await names('mine!=no'), ['hello']);
+  });
+
   it('has as many clusters as are named, each for itself', async () => {
     await using bench = await startBench({ reconcilers: [greetingWith()], clusters: ['east', 'west'] });
     await bench.cluster('west').apply(greetingObject('hi'));

@@ -81,6 +81,22 @@ describe('a service outside of the cluster', () => {
     assert.deepEqual(asked.splice(0), ['POST /a?b=c x']);
   });
 
+  it('is refused where it cannot be stood in front of', async () => {
+    for (const to of ['https://sqs.us-east-1.amazonaws.com', 'localhost:4566', 'nonsense'])
+      await assert.rejects(startOutsideService({ name: 'things', to }), {
+        name: 'BenchError',
+        code: 'bad-address',
+        message: new RegExp(to),
+      });
+  });
+
+  it('keeps to the service, and to the path that it is at', async () => {
+    const below = await startOutsideService({ name: 'things', to: `http://127.0.0.1:${(real.address() as AddressInfo).port}/v1/` });
+    await Promise.all(['/a', '//elsewhere.example/a'].map((path) => fetch(`${below.url}${path}`)));
+    assert.deepEqual(asked.splice(0).sort(), ['GET /v1//elsewhere.example/a ', 'GET /v1/a ']);
+    await below.close();
+  });
+
   it('tells a test that asks by way of the bench to ask without', async () => {
     await using bench = await startBench({ reconcilers: [] });
     await assert.rejects(
