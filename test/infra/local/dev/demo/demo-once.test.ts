@@ -76,6 +76,7 @@ describe('dogwatch dev --demo --once', () => {
     assert.equal(row('create').messages, 2);
     assert.equal(row('change').messages, 1);
     assert.equal(row('drift and repair').messages, 2);
+    assert.equal(row('drift and repair').followed, `put right both times, by ${row('drift and repair').runs} runs`);
 
     const [, foreign, rereads, sentAgain] =
       /^(\d+) foreign writes, (\d+) re-reads?, (\d+) sent again$/.exec(row('twenty writers').followed) ?? [];
