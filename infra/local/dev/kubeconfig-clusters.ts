@@ -16,7 +16,7 @@ export interface KubeconfigOptions {
 const GUEST_RULES = [
   'CRDs are applied there where they are missing, or where only a development run has applied them before; samples are not',
   'at the end nothing is deleted: objects keep their finalizers, and one that is deleted afterwards goes once a Dogwatch runs again',
-  'objects of these kinds that are there are reconciled by the code of this run: end it where another Dogwatch does that',
+  'objects of these kinds that are there are reconciled by the code of this run, for which AWS is the embedded queues: end it where another Dogwatch reconciles them',
 ];
 
 const DNS_LABEL_MAX = 63;
