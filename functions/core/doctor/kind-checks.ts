@@ -82,7 +82,7 @@ function schemaFindings({ name }: Facts, resource: ResourceDefinition, crd: Aske
   const stored = versionOf(crd.value, resource.version);
   const ours = versionOf(customResourceDefinition(resource), resource.version);
   return [
-    listFinding(statusOf(stored)['conditions'])
+    isListByType(statusOf(stored)['conditions'])
       ? on.ok(check('conditions'), 'are a list by type')
       : on.failure(
           check('conditions'),
@@ -94,7 +94,7 @@ function schemaFindings({ name }: Facts, resource: ResourceDefinition, crd: Aske
   ];
 }
 
-function listFinding(conditions: unknown): boolean {
+function isListByType(conditions: unknown): boolean {
   if (!isJsonObject(conditions) || conditions['x-kubernetes-list-type'] !== 'map') return false;
   const keys = conditions['x-kubernetes-list-map-keys'];
   return Array.isArray(keys) && keys.length === 1 && keys[0] === 'type';
