@@ -44,7 +44,11 @@ export function applierOf(calls: ClusterCalls): Applier {
 
   async function servedResource(apiVersion: string, kind: string): Promise<ServedResource | undefined> {
     const answer = await answerOf({ method: 'GET', path: apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}` });
-    if (answer.status !== 200) return undefined;
+    if (answer.status === 404) return undefined;
+    if (answer.status !== 200) {
+      const said = oneLine(parseStatus(answer.text)?.message ?? '');
+      throw new Unavailable(`which kinds of ${apiVersion} are served is not known: the cluster answers ${answer.status}: ${said}`, false);
+    }
     const { resources } = JSON.parse(answer.text) as { resources: readonly ServedResource[] };
     return resources.find((resource) => resource.kind === kind && !resource.name.includes('/'));
   }

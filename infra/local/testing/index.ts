@@ -1,5 +1,5 @@
 /** `dogwatch/testing`: a bench for reconcilers. README.md beside this file shows how it is used. */
-export { Bench, startBench } from './bench.ts';
+export { type Bench, startBench } from './bench.ts';
 export { BenchError } from './bench-error.ts';
 export type { BenchOptions, BenchSettings } from './bench-options.ts';
 export type { CrashPoint, Effect, EffectChoice } from './effects.ts';

@@ -121,6 +121,10 @@ describe('createApplier', () => {
     );
     assert.equal(applier.isAnswering, false);
     lift();
+    const liftOther = server.faults.add({ kind: 'error', code: 500, message: 'no leader', where: ({ method }) => method === 'GET' });
+    assert.match((await applier.apply(configMap({ name: 'b' }))) ?? '', /^which kinds of v1 are served is not known: .*500: .*no leader/);
+    assert.equal(applier.isAnswering, false);
+    liftOther();
     assert.equal(await applier.apply(configMap({ name: 'b' })), undefined);
     assert.equal(applier.isAnswering, true);
     applier.close();

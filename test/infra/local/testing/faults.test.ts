@@ -28,7 +28,7 @@ describe('the faults of a bench', () => {
 
   for (const [name, fault, code] of [
     ['429 without Retry-After', { kind: 'throttle' }, 'throttled'],
-    ['500', { kind: 'error', code: 503 }, 'server-error'],
+    ['503', { kind: 'error', code: 503 }, 'server-error'],
     ['a reset', { kind: 'reset' }, 'unreachable'],
     ['an answer that is lost', { kind: 'lose-answer' }, 'unreachable'],
   ] as const) {
