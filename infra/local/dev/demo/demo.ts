@@ -17,7 +17,8 @@ import { playSteps, type StoryResult } from './story.ts';
 import type { Step } from './story-step.ts';
 import { isWell, type SummaryOptions, summaryLines } from './summary.ts';
 
-const STEPS: readonly Step[] = [samples, create, change, drift, twentyWriters, outage, deadLetter, repair];
+/** The story. */
+export const STEPS: readonly Step[] = [samples, create, change, drift, twentyWriters, outage, deadLetter, repair];
 
 export interface DemoOptions {
   /** To the view. */
