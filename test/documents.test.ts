@@ -116,11 +116,6 @@ describe('README.md', () => {
 
   const metadata = { name: 'hello', namespace: 'default', uid: 'u', resourceVersion: '1' };
 
-  it('shows a first reconciler that works as it stands', async () => {
-    const stored = { apiVersion: 'platform.example/v1', kind: 'Greeting', metadata: { ...metadata, generation: 1 }, spec: { text: 'hi' } };
-    assert.deepEqual((await childrenOf(0, stored))[1], [{ text: 'hi' }]);
-  });
-
   it('shows one of a kind that is not ours, which works as it stands', async () => {
     const stored = {
       apiVersion: 'v1',

@@ -2,7 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
 /** Resolves once it is true. @throws Error that says what was waited for */
-export async function until(what: string, isTrue: () => boolean, limitMs = 20_000): Promise<void> {
+export async function until(what: string, isTrue: () => boolean, limitMs = 60_000): Promise<void> {
   const deadline = performance.now() + limitMs;
   while (!isTrue()) {
     if (performance.now() > deadline) throw new Error(`not within ${limitMs} ms: ${what}`);

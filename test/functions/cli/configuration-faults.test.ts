@@ -4,7 +4,8 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, describe, it } from 'node:test';
+import { after, before, describe, it } from 'node:test';
+import { type CommandLine, type Ended, endsOf } from './command-lines.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'dogwatch-faults-'));
 after(() => rmSync(dir, { recursive: true, force: true }));
@@ -80,34 +81,47 @@ const FUNCTION_FAULTS: readonly Fault[] = [
   },
 ];
 
-for (const [command, faults] of [
-  ['watch', FAULTS],
-  ['run', [...FAULTS, ...FUNCTION_FAULTS]],
-] as const) {
-  describe(`dogwatch ${command}`, () => {
-    for (const fault of faults) {
-      it(`ends with 2 and one line for ${fault.name}`, async () => {
-        const registry = join(mkdtempSync(join(dir, 'case-')), 'registry.yml');
-        writeFileSync(join(registry, '..', 'good.yaml'), KUBECONFIG);
-        if (fault.registry !== undefined) writeFileSync(registry, fault.registry);
-        const ended = await dogwatch([command], {
-          DOGWATCH_CLUSTERS: registry,
-          DOGWATCH_QUEUE_URL: 'http://127.0.0.1:1/000000000000/work',
-          DOGWATCH_BULK_QUEUE_URL: 'http://127.0.0.1:1/000000000000/bulk',
-          DOGWATCH_DEAD_LETTER_QUEUE_URL: 'http://127.0.0.1:1/000000000000/dead',
-          DOGWATCH_HTTP_ADDRESS: '127.0.0.1:0',
-          AWS_REGION: 'us-east-1',
-          ...fault.env,
-        });
-        assert.equal(ended.code, 2, ended.output);
-        const lines = ended.output.trim().split('\n');
-        assert.equal(lines.length, 1, ended.output);
-        for (const pattern of fault.says) assert.match(lines[0] ?? '', pattern);
-        assert.doesNotMatch(ended.output, /secret-token/);
-      });
-    }
-  });
+const CASES = [
+  ...FAULTS.map((fault) => ['watch', fault] as const),
+  ...[...FAULTS, ...FUNCTION_FAULTS].map((fault) => ['run', fault] as const),
+];
+
+/** A registry with that text, or none, beside a kubeconfig that is good. */
+function lineOf(command: string, { registry: text, env }: Fault): CommandLine {
+  const registry = join(mkdtempSync(join(dir, 'case-')), 'registry.yml');
+  writeFileSync(join(registry, '..', 'good.yaml'), KUBECONFIG);
+  if (text !== undefined) writeFileSync(registry, text);
+  return {
+    words: [command],
+    env: {
+      DOGWATCH_CLUSTERS: registry,
+      DOGWATCH_QUEUE_URL: 'http://127.0.0.1:1/000000000000/work',
+      DOGWATCH_BULK_QUEUE_URL: 'http://127.0.0.1:1/000000000000/bulk',
+      DOGWATCH_DEAD_LETTER_QUEUE_URL: 'http://127.0.0.1:1/000000000000/dead',
+      DOGWATCH_HTTP_ADDRESS: '127.0.0.1:0',
+      AWS_REGION: 'us-east-1',
+      ...env,
+    },
+  };
 }
+
+describe('a wrong configuration', () => {
+  let ends: readonly Ended[];
+  before(async () => {
+    ends = await endsOf(CASES.map(([command, fault]) => lineOf(command, fault)));
+  });
+
+  for (const [at, [command, { name, says }]] of CASES.entries()) {
+    it(`ends dogwatch ${command} with 2 and one line for ${name}`, () => {
+      const { code, output } = ends[at] as Ended;
+      assert.equal(code, 2, output);
+      const lines = output.trim().split('\n');
+      assert.equal(lines.length, 1, output);
+      for (const pattern of says) assert.match(lines[0] ?? '', pattern);
+      assert.doesNotMatch(output, /secret-token/);
+    });
+  }
+});
 
 describe('dogwatch', () => {
   it('lists its commands with --help and ends with 0', async () => {
@@ -116,33 +130,35 @@ describe('dogwatch', () => {
     for (const command of ['watch', 'run', 'crds']) assert.match(ended.output, new RegExp(`^ {2}${command}\\b`, 'm'));
   });
 
-  for (const words of [
-    ['unknown'],
-    ['run', '--timeout', 'soon'],
-    ['crds', '--apply'],
-    ['crds', '--cluster', 'east'],
-    ['watch', '--nope'],
-  ]) {
-    it(`ends with 2 for: ${words.join(' ')}`, async () => {
-      const ended = await dogwatch(words, {});
-      assert.equal(ended.code, 2, ended.output);
-      assert.doesNotMatch(ended.output, /^\s+at /m);
-    });
-  }
+  it('ends with 2, as a process too, for a registry that is absent', async () => {
+    const ended = await dogwatch(['watch'], lineOf('watch', FAULTS[0] as Fault).env);
+    assert.deepEqual([ended.code, ended.output.trim().split('\n').length], [2, 1], ended.output);
+  });
+
+  it('ends with 2 for words that it does not know', async () => {
+    const lines = [['unknown'], ['run', '--timeout', 'soon'], ['crds', '--apply'], ['crds', '--cluster', 'east'], ['watch', '--nope']];
+    for (const [at, { code, output }] of (await endsOf(lines.map((words) => ({ words, env: {} })))).entries()) {
+      assert.equal(code, 2, `${lines[at]}: ${output}`);
+      assert.doesNotMatch(output, /^\s+at /m);
+    }
+  });
 
   it('ends with 2 and one line where --out cannot be written, or --apply names a cluster that the registry does not have', async () => {
     const file = join(dir, 'a-file');
     writeFileSync(file, '');
     const registry = join(dir, 'crds-registry.yml');
     writeFileSync(registry, 'clusters:\n  - { name: east, kubeconfig: ./good.yaml }\n');
-    for (const [words, says] of [
-      [['crds', '--out', join(file, 'below')], /a-file/],
-      [['crds', '--apply', '--cluster', 'west'], /west.*east/],
-    ] as const) {
-      const ended = await dogwatch(words, { DOGWATCH_CLUSTERS: registry });
-      assert.equal(ended.code, 2, ended.output);
-      assert.match(ended.output.trim(), /^dogwatch: [^\n]+$/);
-      assert.match(ended.output, says);
+    const says = [/a-file/, /west.*east/];
+    const env = { DOGWATCH_CLUSTERS: registry };
+    const words = [
+      ['crds', '--out', join(file, 'below')],
+      ['crds', '--apply', '--cluster', 'west'],
+    ];
+    const ends = await endsOf(words.map((line) => ({ words: line, env })));
+    for (const [at, { code, output }] of ends.entries()) {
+      assert.equal(code, 2, output);
+      assert.match(output.trim(), /^dogwatch: [^\n]+$/);
+      assert.match(output, says[at] as RegExp);
     }
   });
 
@@ -164,7 +180,7 @@ describe('dogwatch', () => {
   });
 });
 
-function dogwatch(words: readonly string[], env: Readonly<Record<string, string>>): Promise<{ code: number | null; output: string }> {
+function dogwatch(words: readonly string[], env: Readonly<Record<string, string>>): Promise<Ended> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, ['functions/cli/bin.js', ...words], { env: { PATH: process.env['PATH'] ?? '', ...env } });
     let output = '';
