@@ -14,6 +14,9 @@ import { createApplier } from '../../../infra/local/dev/apply-object.ts';
 import { isGone } from '../../infra/local/processes.ts';
 import { DevProcess, ROOT } from './dev-process.ts';
 
+/** A run that waits for a build is not to end by its deadline, however busy the machine is. */
+const PATIENT = { DOGWATCH_RECORD_DEADLINE_SECONDS: '100', DOGWATCH_FUNCTION_TIMEOUT_SECONDS: '120' };
+
 /** Tenants as they are, and Notes: a ConfigMap that says which code made it. One named `slow` is not done before there is a file `go`. */
 const reconcilersOf = (root: string, version: string): string => `
 import { existsSync, writeFileSync } from 'node:fs';
@@ -82,7 +85,7 @@ describe('dogwatch dev', () => {
       note('right', { text: 'a' }),
     ];
     writeFileSync(manifest, documents.map((object) => JSON.stringify(object)).join('\n---\n'));
-    const dev = start(['--reconcilers', module, '--apply', manifest]);
+    const dev = start(['--reconcilers', module, '--apply', manifest], PATIENT);
 
     for (const cluster of ['east', 'west']) {
       await dev.seen(new RegExp(`^outcome .*${cluster}/Tenant/acme  reconciled`, 'm'));
