@@ -216,11 +216,6 @@ export class OutsideHarness extends Harness {
     this.setMetadata(({ finalizers: _, ...rest }) => (finalizers.length === 0 ? rest : { ...rest, finalizers }));
   }
 
-  /** The same where the object is still there. */
-  setFinalizersIfThere(finalizers: readonly string[]): void {
-    if (this.widget() !== undefined) this.setFinalizers(finalizers);
-  }
-
   uid(): string {
     return this.widget()?.metadata.uid ?? '';
   }
