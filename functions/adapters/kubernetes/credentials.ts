@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { RequestOptions } from 'node:https';
+import { isDeepStrictEqual } from 'node:util';
 import type { Environment } from '../../core/config.ts';
 import { ConfigError, TransientError } from '../../core/errors.ts';
 import type { ReadRemoteText } from '../remote-text.ts';
@@ -33,7 +34,8 @@ export interface Credentials {
   /** The identity to use now. @throws TransientError `unauthorized` if it cannot be made */
   current(): Promise<Identity>;
   /**
-   * A newer identity than `refused`, or undefined where the source was read anew only just now.
+   * Another identity than `refused`, or undefined where the source was read anew only just now. What is made again from time to time
+   * and turns out to be the same, is none.
    *
    * @param serverMs  what the clock of who refused it said, in milliseconds since 1970
    */
@@ -129,7 +131,11 @@ export function openCredentials(from: KubeConfigSource, options: CredentialsOpti
       }
     },
     async renew(refused, serverMs) {
-      if (known !== undefined && known !== refused) return known;
+      if (known !== undefined && !isSame(known, refused)) return known;
+      if (pending !== undefined) {
+        const found = await pending;
+        if (!isSame(found, refused)) return found;
+      }
       if (pending === undefined) {
         if (isWithin(nowMs(), reloadedAtMs, reloadedAtMs + RELOAD_AFTER_MS)) return undefined;
         reloadedAtMs = nowMs();
@@ -146,6 +152,11 @@ export function openCredentials(from: KubeConfigSource, options: CredentialsOpti
 function issuerOf({ issuer, exec }: ClusterAccess): CredentialIssuer | undefined {
   // In the bundle a file of its own, since functions never run one.
   return issuer ?? (exec && { issue: async () => (await import('./exec-plugin.ts')).runExecPlugin(exec), floorMs: RELOAD_AFTER_MS });
+}
+
+/** Whether who refuses the one would refuse the other. */
+function isSame(one: Identity, other: Identity): boolean {
+  return one.connectionKey === other.connectionKey && isDeepStrictEqual(one.headers, other.headers);
 }
 
 function isWithin(ms: number, fromMs: number, untilMs: number): boolean {

@@ -70,6 +70,24 @@ describe('openCredentials of a kubeconfig in a store', () => {
     assert.equal(readCount, 3);
   });
 
+  it('reads it again when refused, also where a reading from before brings the same, or has brought it', async () => {
+    const credentials = open();
+    const refused = await credentials.current();
+    nowMs += 5 * MINUTE;
+    const underWay = credentials.current();
+    const renewed = [credentials.renew(refused), credentials.renew(refused)];
+    content = kubeconfig('two');
+    assert.equal((await underWay).headers['Authorization'], 'Bearer one');
+    for (const identity of await Promise.all(renewed)) assert.equal(identity?.headers['Authorization'], 'Bearer two');
+    assert.equal(readCount, 3);
+
+    const before = await credentials.current();
+    nowMs += MINUTE;
+    assert.notEqual(await credentials.current(), before, 'made again, of the same');
+    content = kubeconfig('three');
+    assert.equal((await credentials.renew(before))?.headers['Authorization'], 'Bearer three');
+  });
+
   it('goes on with what it has while the store does not say, and asks it again in a minute', async () => {
     const credentials = open();
     await credentials.current();
