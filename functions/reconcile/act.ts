@@ -4,10 +4,10 @@
  */
 import { OWNER_LABEL } from '../../events/labels.ts';
 import { groupKind, type ObjectAddress } from '../../events/resource.ts';
+import { mapBounded } from '../core/bounded.ts';
 import { ConflictError, TerminalError, TransientError } from '../core/errors.ts';
 import { RUN_AGAIN } from '../core/outcome.ts';
 import { type CheckedPlan, type ChildOwner, childKey, childrenToPrune, classifyChild, type ListedChild } from '../core/plan.ts';
-import { mapBounded } from './bounded.ts';
 import { observedOf } from './observed.ts';
 import { readNotOlderThan } from './read.ts';
 import type { ObjectContext } from './run-context.ts';

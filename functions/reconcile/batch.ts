@@ -3,10 +3,10 @@
  * that one of them does, throws or never finishes reaches another; the answer names the records that SQS is to keep.
  */
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
+import { mapBounded } from '../core/bounded.ts';
 import { type Budgets, dispose } from '../core/disposition.ts';
 import { dataOfFound, spentBudget } from '../core/next-envelope.ts';
 import { startTimer } from './abort.ts';
-import { mapBounded } from './bounded.ts';
 import type { Circuits } from './circuits.ts';
 import { carryOut, type EffectDependencies, effectOfForeign, effectOfNewer, effectOfRun } from './effects.ts';
 import { foldRecords, type ObjectRun } from './fold.ts';

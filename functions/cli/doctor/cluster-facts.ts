@@ -1,13 +1,13 @@
 /** Asks the clusters of a registry, all at once and each for itself: one that hangs is given up, and holds up nobody. */
 import type { ClusterEntry } from '../../adapters/clusters.ts';
 import { type ClusterProbe, openProbe, type ProbeOptions } from '../../adapters/kubernetes/probe.ts';
+import { mapBounded } from '../../core/bounded.ts';
 import type { AnsweredRight, ClusterFacts } from '../../core/doctor/facts.ts';
 import type { Asked } from '../../core/doctor/finding.ts';
 import { groupVersionOf, kindsOf } from '../../core/doctor/kind-checks.ts';
 import { fullNameOf } from '../../core/kind-names.ts';
 import { type Declared, rightsOf } from '../../core/rights.ts';
 import type { Unit } from '../../core/settings.ts';
-import { mapBounded } from '../../reconcile/bounded.ts';
 
 /** All that is asked of one cluster ends after this. */
 const CLUSTER_LIMIT_MS = 30_000;
