@@ -139,16 +139,25 @@ export const silence: Check = (template) =>
       return unless(isNone && seconds >= 180 && seconds <= 900, `${id}: is not about minutes without a heartbeat`);
     });
 
+/** What is the oldest, and too old for minutes: an age of the youngest or of all would hide it. */
+export const oldest: Check = (template) =>
+  alarmsOf(template)
+    .filter(({ properties }) => /^(ApproximateAgeOfOldest|OldestUnsettled)/.test(String(properties['MetricName'])))
+    .flatMap(({ id, properties: { ComparisonOperator, Statistic, Period, EvaluationPeriods } }) => {
+      const isOver = Statistic === 'Maximum' && ComparisonOperator === 'GreaterThanThreshold';
+      return unless(isOver && Number(Period) * Number(EvaluationPeriods) <= 900, `${id}: is not about the oldest being too old`);
+    });
+
 /** A retry may be as old as the longest delay when it can first be received; and a message that is about to expire is too late. */
 export const queueAges: Check = (template) =>
   alarmsOf(template)
     .filter(({ properties }) => String(properties['MetricName']).startsWith('ApproximateAgeOfOldestMessage'))
-    .flatMap(({ id, properties: { Dimensions, Threshold, ComparisonOperator } }) => {
+    .flatMap(({ id, properties: { Dimensions, Threshold } }) => {
       const queue = textOf((Dimensions as { Value: unknown }[])[0]?.Value).split('.')[0] ?? '';
       if (queue === DEAD_LETTERS) return [];
       const least = DELAY_MAX_SECONDS + numberOf(template, queue, 'VisibilityTimeout');
       const holds = Number(Threshold) > least && Number(Threshold) < numberOf(template, queue, 'MessageRetentionPeriod') / 2;
-      return unless(holds && ComparisonOperator === 'GreaterThanThreshold', `${id}: goes off for a delayed retry, or when it is too late`);
+      return unless(holds, `${id}: goes off for a delayed retry, or when it is too late`);
     });
 
 /** B43: CloudWatch counts from the move to the dead-letter queue, expiry from the first sending: up to a work queue's retention before. */
@@ -201,9 +210,4 @@ export function actions(topics: readonly string[]): Check {
 export const unsettled: Check = (template) =>
   alarmsOf(template)
     .filter(({ name }) => name === 'oldest-unsettled')
-    .flatMap(({ id, properties: { Threshold, Statistic, ComparisonOperator } }) =>
-      unless(
-        Statistic === 'Maximum' && ComparisonOperator === 'GreaterThanThreshold' && Number(Threshold) >= 600,
-        `${id}: goes off before the first repair`,
-      ),
-    );
+    .flatMap(({ id, properties: { Threshold } }) => unless(Number(Threshold) >= 600, `${id}: goes off before the first repair`));

@@ -274,6 +274,26 @@ const ALARMS: readonly Mutation[] = [
     says: /LiveQueueQuietAgeAlarm: goes off for a delayed retry/,
   },
   { name: 'expired messages are an alarm', breaks: set('BulkQueueAgeAlarm', 'Threshold', 345_600), says: /BulkQueueAgeAlarm: .* too late/ },
+  {
+    name: 'an age is that of the youngest',
+    breaks: set('LiveQueueAgeAlarm', 'Statistic', 'Minimum'),
+    says: /LiveQueueAgeAlarm: is not about/,
+  },
+  {
+    name: 'letters are an alarm while they are young',
+    breaks: set('DeadLetterAgeAlarm', 'ComparisonOperator', 'LessThanThreshold'),
+    says: /DeadLetterAgeAlarm: is not about/,
+  },
+  {
+    name: 'one late object is an average',
+    breaks: set('OldestUnsettledAlarmWest', 'Statistic', 'Average'),
+    says: /OldestUnsettledAlarmWest: /,
+  },
+  {
+    name: 'an age must last for hours',
+    breaks: set('BulkQueueAgeAlarm', 'EvaluationPeriods', 24),
+    says: /BulkQueueAgeAlarm: is not about/,
+  },
   { name: 'letters are gone when their alarm goes off (B43)', breaks: set('DeadLetterAgeAlarm', 'Threshold', 12 * 86_400), says: /gone -/ },
   {
     name: 'the work queues’ retention alone is raised (B43)',
