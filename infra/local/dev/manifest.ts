@@ -48,14 +48,15 @@ export function parseManifest(text: string, file: string): Manifest {
   for (const [index, object] of documents.entries()) {
     if (object === null || object === undefined) continue;
     const where = documents.length === 1 ? file : `${file}: document ${index + 1}`;
-    const problem = problemOf(object);
+    const problem = manifestProblem(object);
     if (problem === undefined) entries.push({ object: object as ManifestObject, where });
     else problems.push(`${where}: ${problem}`);
   }
   return { entries, problems };
 }
 
-function problemOf(document: unknown): string | undefined {
+/** What keeps it from being an object that can be applied; undefined where nothing does. */
+export function manifestProblem(document: unknown): string | undefined {
   if (!isRecord(document)) return 'is no mapping; an object begins with apiVersion, kind and metadata';
   const { apiVersion, kind, metadata } = document;
   if (!isText(apiVersion)) return missing('apiVersion', apiVersion);

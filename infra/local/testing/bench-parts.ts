@@ -42,6 +42,7 @@ export class BenchParts {
   readonly #clients = new Map<ClusterEntry['name'], KubernetesClient>();
   #watching: Watching;
   #process: FunctionProcess | undefined;
+  #isClosed = false;
 
   private constructor({ reconcilers, now = START, hangMs = HANG_MS, onLog }: BenchOptions, config: ReconcileConfig) {
     this.reconcilers = reconcilers;
@@ -55,6 +56,7 @@ export class BenchParts {
       watching: () => this.#watching,
       process: () => this.livingProcess(),
       onDeath: (message) => this.recorder.died(message),
+      checkOpen: () => this.checkOpen(),
     });
     this.#watching = this.#createWatching();
   }
@@ -65,6 +67,9 @@ export class BenchParts {
     if (clusters.length === 0) throw new BenchError('no-cluster', 'clusters is empty; name one, or leave it out');
     const twice = clusters.find((name, at) => clusters.indexOf(clusterName(name)) !== at);
     if (twice !== undefined) throw new BenchError('cluster-twice', `clusters names ${twice} twice; each needs a name of its own`);
+    if (!Array.isArray(reconcilers)) {
+      throw new BenchError('no-reconciler', 'reconcilers is no list; give what defineReconciler returned, in an array');
+    }
     const noReconciler = reconcilers.findIndex((one) => typeof one?.resource?.kind !== 'string' || typeof one.reconcile !== 'function');
     if (noReconciler >= 0) {
       const text = `reconcilers[${noReconciler}] is no reconciler; give what defineReconciler returned, and look whether it is exported`;
@@ -87,6 +92,11 @@ export class BenchParts {
     }
   }
 
+  /** @throws BenchError `closed` */
+  checkOpen(): void {
+    if (this.#isClosed) throw new BenchError('closed', 'the bench is closed; await what is asked of it before the test ends');
+  }
+
   /** The function's process: another one after a death. */
   livingProcess(): FunctionProcess {
     if (!this.#process?.isAlive) this.#process = this.#createProcess();
@@ -104,6 +114,7 @@ export class BenchParts {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     await this.#watching.kill();
     for (const client of this.#clients.values()) client.close();
     for (const transport of this.#transports) transport.close();
@@ -122,7 +133,7 @@ export class BenchParts {
     const access = { kind: 'file', path, context: undefined } as const;
     const entry: ClusterEntry = { name: clusterName(name), access, where: `cluster ${name}` };
     const transport = createTransport({ credentials: openCredentials(access), userAgent: TEST_MANAGER });
-    const cluster = new TestCluster({ name, server, transport, activity: this.#activity });
+    const cluster = new TestCluster({ name, server, transport, activity: this.#activity, checkOpen: () => this.checkOpen() });
     this.clusters.push(cluster);
     this.#entries.push(entry);
     this.#transports.push(transport);

@@ -6,6 +6,22 @@ import type { WaitingMessage } from './test-queues.ts';
 /** How often each object was run, and why. */
 export class RunCounts {
   readonly #byObject = new Map<string, Map<string, number>>();
+  #generation = 0;
+  #generationEnd = -1;
+
+  /**
+   * How many objects have come into being one after another, each after a run of the one before, up to that of this message: counted
+   * by its first run. Those that were there together are one generation.
+   *
+   * @param sentCount  messages that were sent up to now
+   */
+  generationOf({ number, lane, data }: WaitingMessage, sentCount: number): number {
+    const isBorn = lane === 'live' && data?.reason === 'created';
+    if (!isBorn || number <= this.#generationEnd) return this.#generation;
+    this.#generationEnd = sentCount;
+    this.#generation += 1;
+    return this.#generation;
+  }
 
   /** Counts a run for the message; how often its object has run by then. */
   count(message: WaitingMessage): number {
@@ -37,7 +53,7 @@ const TOLD_MAX = 5;
 
 /** One sentence for the bench, then a line for each object and each watch that is not at rest. */
 export function busyText({ what, runs, message, waiting, outcomes, recovering }: BusyFacts): string {
-  const first = message === undefined ? `the bench ${what}` : `${nameOf(message)} ${what} and is not at rest`;
+  const first = message === undefined ? `the bench ${what}` : `${nameOf(message)} ${what}`;
   const messages = new Map([...(message === undefined ? [] : [message]), ...waiting].map((each) => [nameOf(each), each]));
   const lines = [
     ...[...messages.values()].map((each) => {

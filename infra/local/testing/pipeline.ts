@@ -18,6 +18,10 @@ import type { Watching } from './watching.ts';
 const SILENT_MS = 20_000;
 /** Virtual milliseconds that a watch may take to open, with nothing else to do. */
 const RECOVERY_MS = 600_000;
+/** Objects that come into being one after another; a rollout that waits for each of a few dozen is an honest one. */
+const GENERATIONS_MAX = 100;
+
+const ENDLESS = `is the last of more than ${GENERATIONS_MAX} objects, each made by a run of the one before, with no end in sight`;
 
 /** What `settle` and `advance` take for no end: one that is broken is a BenchError that says which object is not at rest. */
 export interface Limits {
@@ -39,6 +43,8 @@ export interface PipelineOptions {
   readonly hangMs: number;
   readonly outcomes: readonly RunOutcome[];
   readonly onDeath: (message: WaitingMessage) => void;
+  /** Throws where the bench is closed. */
+  readonly checkOpen: () => void;
 }
 
 export class Pipeline {
@@ -54,6 +60,7 @@ export class Pipeline {
 
   /** Runs until nothing is under way and nothing is to come but wake-ups that authors asked for. @throws BenchError `busy` */
   async settle(limits: Limits): Promise<void> {
+    checkNumbers({ ...limits });
     await this.#alone(async () => {
       const { clock, queues } = this.#options;
       const runs = new RunCounts();
@@ -75,6 +82,7 @@ export class Pipeline {
 
   /** Lets so much virtual time pass, with all that comes due in it, and whatever follows at its end. */
   async advance(seconds: number, limits: Limits): Promise<void> {
+    checkNumbers({ seconds, ...limits });
     await this.#alone(async () => {
       const { clock, queues } = this.#options;
       const runs = new RunCounts();
@@ -125,7 +133,8 @@ export class Pipeline {
       const message = this.#options.queues.receive();
       if (message === undefined) return hasRun;
       hasRun = true;
-      if (runs.count(message) > limits.maxRuns) this.#refuse(`has run ${limits.maxRuns} times`, runs, message);
+      if (runs.count(message) > limits.maxRuns) this.#refuse(`has run ${limits.maxRuns} times and is not at rest`, runs, message);
+      if (runs.generationOf(message, this.#options.queues.sentCount) > GENERATIONS_MAX) this.#refuse(ENDLESS, runs, message);
       await this.#invoke(message);
     }
   }
@@ -196,6 +205,7 @@ export class Pipeline {
   }
 
   async #alone(work: () => Promise<void>): Promise<void> {
+    this.#options.checkOpen();
     if (this.#isRunning) throw new BenchError('settling', 'settle or advance is running already; await it before the next one');
     this.#isRunning = true;
     try {
@@ -203,6 +213,15 @@ export class Pipeline {
     } finally {
       this.#isRunning = false;
     }
+  }
+}
+
+/** A time that is not a number never comes. @throws BenchError `bad-number` */
+function checkNumbers(numbers: Readonly<Record<string, number>>): void {
+  for (const [name, value] of Object.entries(numbers)) {
+    const isBound = name !== 'seconds' && value === Number.POSITIVE_INFINITY;
+    if (isBound || (Number.isFinite(value) && value >= 0)) continue;
+    throw new BenchError('bad-number', `${name} is ${value}; give a number, 0 or more`);
   }
 }
 

@@ -6,7 +6,7 @@ import { parseStatus } from '../../../functions/adapters/kubernetes/errors.ts';
 import { APPLY_PATCH, collectionPath, JSON_TYPE, MERGE_PATCH, objectPath } from '../../../functions/adapters/kubernetes/paths.ts';
 import type { Transport, TransportRequest } from '../../../functions/adapters/kubernetes/transport.ts';
 import type { ApiServer } from '../api-server/api-server.ts';
-import { parseManifest } from '../dev/manifest.ts';
+import { manifestProblem, parseManifest } from '../dev/manifest.ts';
 import type { Activity } from './activity.ts';
 import { BenchError } from './bench-error.ts';
 import { findKind, readServedKinds, type ServedKind, unknownKind } from './served-kinds.ts';
@@ -28,6 +28,8 @@ export interface TestClusterOptions {
   readonly server: ApiServer;
   readonly transport: Transport;
   readonly activity: Activity;
+  /** Throws where the bench is closed. */
+  readonly checkOpen: () => void;
 }
 
 /** One cluster of a bench. What it is asked for is sent at once; what the watcher and the function make of it comes with `settle`. */
@@ -37,14 +39,16 @@ export class TestCluster {
   readonly server: ApiServer;
   readonly #transport: Transport;
   readonly #activity: Activity;
+  readonly #checkOpen: () => void;
   #kinds: readonly ServedKind[] = [];
 
   /** Made by a bench. @internal */
-  constructor({ name, server, transport, activity }: TestClusterOptions) {
+  constructor({ name, server, transport, activity, checkOpen }: TestClusterOptions) {
     this.name = name;
     this.server = server;
     this.#transport = transport;
     this.#activity = activity;
+    this.#checkOpen = checkOpen;
   }
 
   /**
@@ -68,7 +72,11 @@ export class TestCluster {
   async apply(manifest: string): Promise<StoredObject[]>;
   async apply(manifest: ManifestObject): Promise<StoredObject>;
   async apply(manifest: string | ManifestObject): Promise<StoredObject | StoredObject[]> {
-    if (typeof manifest !== 'string') return this.#applyOne(manifest);
+    if (typeof manifest !== 'string') {
+      const problem = manifestProblem(manifest);
+      if (problem !== undefined) throw new BenchError('bad-manifest', `manifest: ${problem}`);
+      return this.#applyOne(manifest);
+    }
     const { entries, problems } = parseManifest(manifest, 'manifest');
     if (problems.length > 0) throw new BenchError('bad-manifest', problems.join('\n'));
     const applied: StoredObject[] = [];
@@ -172,6 +180,7 @@ export class TestCluster {
   }
 
   async #kind(name: string): Promise<ServedKind> {
+    this.#checkOpen();
     const found = findKind(this.#kinds, name) ?? findKind(await this.#served(), name);
     if (found === undefined) throw unknownKind(this.name, this.#kinds, name);
     return found;
@@ -179,7 +188,9 @@ export class TestCluster {
 }
 
 function addressOf({ scope, kind }: ServedKind, name: string): ObjectAddress {
-  const [first = '', second] = name.split('/');
+  const [first = '', second, ...more] = name.split('/');
+  if (first === '' || second === '' || more.length > 0)
+    throw new BenchError('bad-name', `${name} is no name of a ${kind}: it is hello, or team/hello`);
   if (scope === 'Namespaced') return second === undefined ? { namespace: 'default', name } : { namespace: first, name: second };
   if (second !== undefined) throw new BenchError('bad-name', `${kind} is cluster-scoped: ${name} must not name a namespace`);
   return { name };

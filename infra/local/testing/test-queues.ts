@@ -20,6 +20,8 @@ const VISIBILITY_FACTOR = 6;
 /** A message that waits in a work queue. */
 export interface WaitingMessage {
   readonly id: string;
+  /** It was the so-manieth that was sent. */
+  readonly number: number;
   readonly lane: Lane;
   readonly message: OutgoingMessage;
   /** Of an envelope of ours. */
@@ -39,6 +41,11 @@ export class TestQueues {
   constructor(clock: VirtualClock, functionTimeoutSeconds: number) {
     this.#clock = clock;
     this.#visibilityMs = VISIBILITY_FACTOR * functionTimeoutSeconds * 1000;
+  }
+
+  /** Messages that work queues have taken. */
+  get sentCount(): number {
+    return this.#count;
   }
 
   /** In the work queues, those that are due first, first. */
@@ -89,7 +96,7 @@ export class TestQueues {
     const data = dataOf(message.body);
     this.#count += 1;
     const visibleAtMs = this.#clock.nowMs + message.delaySeconds * 1000;
-    this.#waiting.push({ id: `message-${this.#count}`, lane, message, data, visibleAtMs, receiveCount: 0 });
+    this.#waiting.push({ id: `message-${this.#count}`, number: this.#count, lane, message, data, visibleAtMs, receiveCount: 0 });
     if (data === undefined) return;
     const { cluster, kind, namespace, name, reason, attempt } = data;
     const place = { cluster, kind, ...(namespace === undefined ? {} : { namespace }), name };

@@ -1,7 +1,10 @@
 /** What the bench says to whoever made a mistake. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { describeResource } from '../../../../functions/core/described-resource.ts';
+import { configMaps } from '../../../../functions/core/kinds.ts';
 import { ownedKind } from '../../../../functions/core/owned-kind.ts';
+import { defineReconciler } from '../../../../functions/core/reconciler.ts';
 import { type BenchOptions, startBench } from '../../../../infra/local/testing/index.ts';
 import { greetingObject, greetingWith } from './greeting.ts';
 
@@ -25,6 +28,7 @@ describe('a bench that cannot start', () => {
     ['a name that no cluster can have', { reconcilers: [], clusters: ['East'] }, /East/],
     ['no cluster', { reconcilers: [], clusters: [] }, /clusters is empty/],
     ['a CRD that is no YAML', { reconcilers: [], crds: ['a: ['] }, /manifest:1:/],
+    ['no list of reconcilers', {} as never, /reconcilers is no list; give what defineReconciler returned, in an array/],
   ];
   for (const [name, options, message] of faults) {
     it(`says so of ${name}`, () => assert.rejects(startBench(options), { message }));
@@ -38,6 +42,8 @@ describe('a bench', () => {
     const text = 'apiVersion: platform.example/v1\nkind: Greeting\nmetadata: {name: hello}\nspec: {text: hi, size: 3}\n';
     await assert.rejects(bench.apply(text), /\.spec\.size: field not declared in schema|spec\.size/);
     await assert.rejects(bench.apply('kind: Greeting'), /manifest: apiVersion is missing/);
+    await assert.rejects(bench.apply({} as never), { code: 'bad-manifest', message: 'manifest: apiVersion is missing' });
+    await assert.rejects(bench.apply(undefined as never), { code: 'bad-manifest' });
   });
 
   it('knows what may be meant by a kind that is not there', async () => {
@@ -45,6 +51,8 @@ describe('a bench', () => {
     await assert.rejects(bench.get('Greting', 'hello'), /serves no kind Greting; did you mean Greeting\?/);
     await assert.rejects(bench.list('Starship'), /serves no kind Starship; give its CustomResourceDefinition/);
     await assert.rejects(bench.get('Namespace', 'a/b'), /Namespace is cluster-scoped/);
+    await assert.rejects(bench.get('Greeting', 'a/b/c'), /a\/b\/c is no name of a Greeting: it is hello, or team\/hello/);
+    await assert.rejects(bench.get('Greeting', ''), { code: 'bad-name' });
   });
 
   it('shows a Plan that is refused as a dead letter that says why', async () => {
@@ -78,5 +86,44 @@ describe('a bench', () => {
     const first = bench.settle();
     await assert.rejects(bench.settle(), /settle or advance is running already/);
     await first;
+  });
+
+  it('takes no time that does not pass, and no bound that is none', async () => {
+    await using bench = await startBench({ reconcilers: [greetingWith()] });
+    for (const seconds of [-1, Number.NaN, Number.POSITIVE_INFINITY])
+      await assert.rejects(bench.advance(seconds), { code: 'bad-number', message: `seconds is ${seconds}; give a number, 0 or more` });
+    await assert.rejects(bench.settle({ maxRuns: Number.NaN }), { message: 'maxRuns is NaN; give a number, 0 or more' });
+    await assert.rejects(bench.settle({ withinSeconds: -1 }), { message: 'withinSeconds is -1; give a number, 0 or more' });
+  });
+
+  it('says that objects make objects, each of which makes the next', async () => {
+    const endless = defineReconciler({
+      resource: describeResource(configMaps),
+      owns: [configMaps],
+      async reconcile({ object: { metadata } }) {
+        const { namespace = '', name } = metadata;
+        const next = `next-${Number(name.replace('next-', '')) + 1}`;
+        return { apply: [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: next, namespace } }] };
+      },
+    });
+    await using bench = await startBench({ reconcilers: [endless] });
+    await bench.apply({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'next-0' } });
+    await assert.rejects(
+      bench.settle(),
+      /^BenchError: ConfigMap default\/next-100 in test is the last of more than 100 objects, each made by a run of the one before, with no end in sight\n/,
+    );
+  });
+
+  it('says that it is closed, for an await that is missing', async () => {
+    const bench = await startBench({ reconcilers: [greetingWith()] });
+    await bench.close();
+    await bench.close();
+    for (const ask of [
+      () => bench.settle(),
+      () => bench.advance(1),
+      () => bench.get('Greeting', 'hello'),
+      () => bench.apply(greetingObject('hi')),
+    ])
+      await assert.rejects(ask(), { code: 'closed', message: 'the bench is closed; await what is asked of it before the test ends' });
   });
 });
