@@ -1,6 +1,6 @@
 /** `dogwatch/testing`: a bench for reconcilers. README.md beside this file shows how it is used. */
 export { type Bench, startBench } from './bench.ts';
-export { BenchError } from './bench-error.ts';
+export { BenchError, type BenchErrorCode } from './bench-error.ts';
 export type { BenchOptions, BenchSettings } from './bench-options.ts';
 export type { CrashPoint, Effect, EffectChoice } from './effects.ts';
 export { type CrashOptions, type CrashReport, type CrashStory, forEachCrash } from './for-each-crash.ts';
