@@ -60,13 +60,6 @@ describe('the QueueClaim reconciler', () => {
     assert.deepEqual(await sqs.attributes(), ASKED);
   });
 
-  it('makes a queue again that was deleted by hand', async () => {
-    await sqs.reconcile(SPEC);
-    await sqs.delete();
-    await sqs.reconcile(SPEC);
-    assert.deepEqual(await sqs.attributes(), ASKED);
-  });
-
   it('takes the queue that another run makes after it looked', async () => {
     const [first, second] = await Promise.all([sqs.reconcile(SPEC), sqs.reconcile(SPEC)]);
     assert.deepEqual(first, second);
@@ -115,14 +108,6 @@ describe('the QueueClaim reconciler', () => {
     sqs.fates = [{ kind: 'answers', answer: {} }];
     await assert.rejects(sqs.finalize(), isTransient('aws-unavailable'));
     assert.deepEqual(await sqs.queues(), [QUEUE]);
-  });
-
-  it('deletes what a late run has made after the claim was gone', async () => {
-    await sqs.reconcile();
-    await sqs.finalize();
-    await sqs.reconcile();
-    assert.deepEqual(await sqs.finalize(), { done: true });
-    assert.deepEqual(await sqs.queues(), []);
   });
 
   const operations = ['GetQueueUrl', 'CreateQueue', 'GetQueueAttributes', 'SetQueueAttributes', 'DeleteQueue'] as const;
