@@ -16,6 +16,7 @@ import { after, before, describe, it } from 'node:test';
 import { GetQueueAttributesCommand, ListQueuesCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import { unzipSync, zipSync } from 'fflate';
 import { createLog } from '../../functions/adapters/telemetry.ts';
+import type { Finding } from '../../functions/core/doctor/finding.ts';
 import { build } from '../../infra/build.ts';
 import { type ControlPlane, startControlPlane } from '../../infra/local/control-plane/control-plane.ts';
 import { createEventSource } from '../../infra/local/event-source/event-source.ts';
@@ -131,6 +132,21 @@ describe('a deployment', () => {
     for (const lane of ['live', 'bulk']) assert.equal((await attributesOf(lane))['VisibilityTimeout'], '240');
     const { Timeout, Environment } = await deployedFunction(moto, FUNCTION);
     assert.deepEqual([Timeout, Environment.Variables['DOGWATCH_FUNCTION_TIMEOUT_SECONDS']], [40, '40']);
+  });
+
+  it('is found well by doctor, save for what moto loses or cannot say', async () => {
+    const command = startProcess([process.execPath, 'functions/cli/bin.js', 'doctor', '--stage', 'real', '--json'], moto.env);
+    assert.equal(await command.exited, 0, command.lines.join('\n'));
+    const { findings } = JSON.parse(command.lines.find((line) => line.startsWith('{')) ?? '') as { findings: readonly Finding[] };
+    assert.deepEqual(
+      findings.filter(({ outcome }) => outcome !== 'ok').map(({ outcome, subject, check }) => `${outcome} ${subject}, ${check}`),
+      ['not-checked registry, read', 'warning dead-letter queue, redrive allow', 'not-checked function, RecursiveLoop'],
+    );
+    const said = (name: string): string | undefined => findings.find(({ check }) => check === name)?.says;
+    assert.deepEqual(
+      [said('read'), said('time-out'), said('visibility')],
+      ["the function's is clusters.yml in its package", '40 s', '240 s'],
+    );
   });
 
   it('reconciles: watcher, queue, package and status', async () => {
