@@ -84,7 +84,7 @@ export class WireScene {
       userAgent: TEST_MANAGER,
     });
     this.#ends.push(() => transport.close());
-    const cluster = new TestCluster({ name, server: kubeconfig.server, transport, activity: new Activity() });
+    const cluster = new TestCluster({ name, server: kubeconfig.server, transport, activity: new Activity(), checkOpen: () => {} });
     this.clusters.set(name, cluster);
     if (options.from === undefined) await cluster.apply({ ...TENANT_CRD });
     this.connect(name, kubeconfig.path);
