@@ -11,6 +11,7 @@ import { type Environment, readConfig, readSetting } from '../../../functions/co
 import type { ListenAddress } from '../../../functions/core/settings.ts';
 import { startHealthServer } from '../../../functions/watcher/health.ts';
 import { findFreePorts } from '../free-ports.ts';
+import { removeWhenOrphaned } from '../orphan-guard.ts';
 import { onParentExit } from '../parent-exit.ts';
 import { functionEnvironment } from '../run-function.ts';
 import { shellWord } from '../shell-word.ts';
@@ -89,7 +90,11 @@ export async function startDevSession<Cluster extends DevCluster>(options: DevOp
 
   const dir = mkdtempSync(join(tmpdir(), 'dogwatch-dev-'));
   // Kept to the end of the process: a build that is under way when a run ends may write once more.
-  onParentExit(() => rmSync(dir, { recursive: true, force: true }));
+  const endGuard = removeWhenOrphaned(dir);
+  onParentExit(() => {
+    rmSync(dir, { recursive: true, force: true });
+    endGuard();
+  });
   let clusters: DevClusters<Cluster> | undefined;
   let queues: DevQueues | undefined;
   try {
@@ -162,7 +167,11 @@ function runSession<Cluster extends DevCluster>(
     emit({ kind: 'step', text: `${near.startsWith('..') ? file : near} changed` });
     loop.build();
   };
-  const endWatching = isCodeFixed ? () => undefined : onCodeChange(folders, onChange);
+  const onUnwatched = (folder: string, reason: string): void => {
+    const mend = reason === 'ENOSPC' ? ', and raise fs.inotify.max_user_watches' : '';
+    emit({ kind: 'notice', level: 'warn', text: `changes in ${folder} are not noticed (${reason}): start again after one${mend}` });
+  };
+  const endWatching = isCodeFixed ? () => undefined : onCodeChange(folders, onChange, onUnwatched);
   let sourcesEnd: Promise<void> | undefined;
 
   async function begin(kinds: ReadonlySet<string>): Promise<void> {

@@ -9,16 +9,19 @@ describe('onCodeChange', () => {
   let root: string;
   let end: () => void = () => undefined;
   const told: string[] = [];
+  const unwatched: [folder: string, reason: string][] = [];
   let wake: () => void = () => undefined;
 
   before(() => {
     root = mkdtempSync(join(tmpdir(), 'dogwatch-changes-'));
     mkdirSync(join(root, 'inner'));
     writeFileSync(join(root, 'inner/a.ts'), '1');
-    end = onCodeChange({ trees: [root], folders: [] }, (file) => {
+    const changed = (file: string): void => {
       told.push(file);
       wake();
-    });
+    };
+    const absent = join(root, 'absent');
+    end = onCodeChange({ trees: [root], folders: [absent, join(root, 'absent too')] }, changed, (...fault) => unwatched.push(fault));
   });
   after(() => {
     end();
@@ -60,10 +63,11 @@ describe('onCodeChange', () => {
     const heard: string[] = [];
     let endAlone: () => void = () => undefined;
     const first = new Promise<void>((resolve) => {
-      endAlone = onCodeChange({ trees: [], folders: [root] }, (file) => {
+      const changed = (file: string): void => {
         heard.push(file);
         resolve();
-      });
+      };
+      endAlone = onCodeChange({ trees: [], folders: [root] }, changed, (...fault) => unwatched.push(fault));
     });
     await toldAfter(() => writeFileSync(a(), '7'));
     await toldAfter(() => writeFileSync(join(root, 'd.ts'), '1'));
@@ -83,5 +87,9 @@ describe('onCodeChange', () => {
       join(root, 'b.ts'),
     );
     assert.equal(await toldAfter(() => writeFileSync(join(made, 'c.ts'), '1')), join(made, 'c.ts'));
+  });
+
+  it('says of folders that cannot be watched why, once, and watches the others', () => {
+    assert.deepEqual(unwatched, [[join(root, 'absent'), 'ENOENT']]);
   });
 });
