@@ -7,7 +7,7 @@
  * AWS (dist/aws.cjs), the runner of credential plugins (dist/exec-plugin.cjs, for the watcher only), and every package that a reconciler
  * loads by import(). The command writes `dogwatch/testing` too (build-testing.ts), which is not deployed.
  */
-import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join, relative, resolve, sep } from 'node:path';
 import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
@@ -170,7 +170,7 @@ function inputName(file: string): string {
 function reconcilersPlugin({ reconcilers }: BuildOptions): Plugin[] {
   if (reconcilers === undefined) return [];
   const file = resolve(reconcilers);
-  if (existsSync(file)) return [replaceModule(RECONCILERS, file)];
+  if (statSync(file, { throwIfNoEntry: false })?.isFile() === true) return [replaceModule(RECONCILERS, file)];
   throw new ConfigError('reconcilers-missing', `there is no file ${file}: --reconcilers takes a module that exports reconcilers`, {
     facts: { file },
   });

@@ -217,6 +217,7 @@ describe('build', () => {
 
   for (const [name, args, text, code] of [
     ['a list of reconcilers that is not there', ['--reconcilers', 'absent.ts'], /^build: there is no file .*absent\.ts: [^\n]+\n$/, 1],
+    ['a list of reconcilers that is a folder', ['--reconcilers', '.'], /^build: there is no file \/[^\n]+: [^\n]+\n$/, 1],
     ['an unknown option', ['--minify'], /^build: [^\n]*--minify[^\n]*\n$/, 2],
     ['a file for the zip that is not there', ['--include', 'absent.yml'], /^build: there is no file .*absent\.yml: [^\n]+\n$/, 1],
     ['code that is no code', ['--reconcilers', 'broken.ts'], /broken\.ts:2:/, 1],
