@@ -66,6 +66,12 @@ export function isJsonObject(value: unknown): value is Readonly<Record<string, u
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** The object at `path` in a JSON value; an empty one where anything on the way is none. */
+export function objectAt(value: unknown, ...path: readonly string[]): Readonly<Record<string, unknown>> {
+  const found = path.reduce<unknown>((at, key) => (isJsonObject(at) ? at[key] : undefined), value);
+  return isJsonObject(found) ? found : {};
+}
+
 /** One text for all JSON values that are equal: keys sorted, arrays in order. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;

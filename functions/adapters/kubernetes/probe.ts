@@ -3,7 +3,7 @@ import { awsCodeOf, isDenied } from '../../core/aws-errors.ts';
 import type { ServedResource, ServerFacts } from '../../core/doctor/facts.ts';
 import { type Asked, isAbsentInAws, type Untold } from '../../core/doctor/finding.ts';
 import { ConfigError, cutText, DogwatchError, TransientError } from '../../core/errors.ts';
-import { isJsonObject } from '../../core/plain-json.ts';
+import { isJsonObject, objectAt } from '../../core/plain-json.ts';
 import type { Right } from '../../core/rights.ts';
 import type { ClusterEntry } from '../clusters.ts';
 import type { ReadRemoteText } from '../remote-text.ts';
@@ -152,9 +152,4 @@ function jsonOf({ text }: Answer): Json {
     // Told below, as any other text that is no answer of an API server.
   }
   throw new TransientError('bad-response', 'the answer is not what the API server sends; look for a proxy on the way');
-}
-
-function objectAt(value: unknown, ...path: readonly string[]): Json {
-  const found = path.reduce<unknown>((at, key) => (isJsonObject(at) ? at[key] : undefined), value);
-  return isJsonObject(found) ? found : {};
 }

@@ -3,7 +3,7 @@ import { STATUS_PATHS } from '../../../events/columns.ts';
 import type { ResourceType } from '../../../events/resource.ts';
 import { customResourceDefinition } from '../custom-resource-definition.ts';
 import { fullNameOf } from '../kind-names.ts';
-import { isJsonObject } from '../plain-json.ts';
+import { isJsonObject, objectAt } from '../plain-json.ts';
 import { RESERVED_STATUS_FIELDS, type ResourceDefinition } from '../resource-definition.ts';
 import type { Declared } from '../rights.ts';
 import type { ClusterFacts, ServedResource } from './facts.ts';
@@ -146,11 +146,6 @@ function versionOf(crd: unknown, wanted: string): Json {
 
 function statusOf(version: Json): Json {
   return objectAt(version, 'schema', 'openAPIV3Schema', 'properties', 'status', 'properties');
-}
-
-function objectAt(value: unknown, ...path: readonly string[]): Json {
-  const found = path.reduce<unknown>((at, key) => (isJsonObject(at) ? at[key] : undefined), value);
-  return isJsonObject(found) ? found : {};
 }
 
 function otherFindings({ name, served }: Facts, types: readonly ResourceType[]): Finding[] {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { canonicalJson, toPlainJson } from '../../../functions/core/plain-json.ts';
+import { canonicalJson, objectAt, toPlainJson } from '../../../functions/core/plain-json.ts';
 
 describe('toPlainJson', () => {
   it('copies every JSON value as it is and shares nothing with it', () => {
@@ -58,4 +58,13 @@ describe('canonicalJson', () => {
   });
 
   it('differs where a list is in another order', () => assert.notEqual(canonicalJson([1, 2]), canonicalJson([2, 1])));
+});
+
+describe('objectAt', () => {
+  it('is what is there, or empty where it, or anything on the way, is no object', () => {
+    const value = { a: { b: { c: 1 } }, list: [{}], none: null };
+    assert.deepEqual(objectAt(value, 'a', 'b'), { c: 1 });
+    for (const path of [['a', 'b', 'c'], ['a', 'x', 'c'], ['list', '0'], ['list'], ['none', 'x']])
+      assert.deepEqual(objectAt(value, ...path), {});
+  });
 });
