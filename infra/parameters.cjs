@@ -17,6 +17,13 @@ const DEAD_LETTER_WARNING_SECONDS = 3 * 86_400;
 const CLUSTERS_MAX = 100;
 /** The longest delay of a message: a retry may be that old when it can first be received. */
 const DELAY_MAX_SECONDS = 900;
+/**
+ * Characters of the watcher's policy that are left for what a stage names: a managed policy holds 6,144 of them, and the rest has its own
+ * statements. @see IAM user guide, "IAM and AWS STS quotas"
+ */
+const NAMED_MAX_CHARACTERS = 5_500;
+/** As long as they can be, in most partitions. */
+const PSEUDO_PARAMETERS = { Partition: 'aws', Region: 'ap-southeast-1', AccountId: '111122223333' };
 
 const REFERENCE = /^(ssm|secretsmanager):[^\s]+$/;
 const arn = (service) => z.string().regex(new RegExp(`^arn:[a-z-]+:${service}:`), `is no ARN of ${service}`);
@@ -62,6 +69,14 @@ const RELATIONS = [
   (parameters) =>
     visibilityOf(parameters) > VISIBILITY_MAX_SECONDS &&
     `six times functionTimeoutSeconds and batchWindowSeconds are over ${VISIBILITY_MAX_SECONDS}`,
+  (parameters) => {
+    const characters = charactersOf(credentialStatements(parameters));
+    return (
+      characters > NAMED_MAX_CHARACTERS &&
+      `credentials, keyArns, roleArns and eksClusterArns take ${characters} characters of a policy, and may take ${NAMED_MAX_CHARACTERS}: ` +
+        'put several kubeconfigs under keys of one secret (secretsmanager:ID#KEY), or let several stages have a part of the clusters each'
+    );
+  },
 ];
 
 /** Parameters that each stage names itself, with what to write. */
@@ -117,6 +132,12 @@ function credentialStatements({ clusters, credentials, keyArns, roleArns, eksClu
     statement('AssumeRoles', 'sts:AssumeRole', roleArns),
     statement('DescribeClusters', 'eks:DescribeCluster', eksClusterArns),
   ].filter(({ Resource }) => Resource.length > 0);
+}
+
+/** Of a policy with these statements, as AWS will count them. */
+function charactersOf(statements) {
+  const resolved = (value) => value?.['Fn::Sub']?.replace(/\$\{AWS::(\w+)\}/g, (_, name) => PSEUDO_PARAMETERS[name]) ?? value;
+  return JSON.stringify(statements, (_, value) => resolved(value)).length;
 }
 
 function statement(Sid, action, Resource) {

@@ -89,6 +89,13 @@ describe('parameters of a stage', () => {
     }
   });
 
+  it('name as many secrets as a policy can hold, and any number of keys of one', async () => {
+    const secrets = Array.from({ length: 50 }, (_, at) => `secretsmanager:dogwatch/kubeconfigs/cluster-${at}`);
+    assert.equal(((await stage({ ...OWN, credentials: secrets }))['credentials'] as unknown[]).length, 50);
+    const keys = Array.from({ length: 100 }, (_, at) => `secretsmanager:dogwatch/kubeconfigs#cluster-${at}`);
+    assert.equal(((await stage({ ...OWN, credentials: keys }))['credentials'] as unknown[]).length, 100);
+  });
+
   const wrong: readonly [name: string, own: Record<string, unknown> | undefined, says: RegExp][] = [
     [
       'no stage',
@@ -117,6 +124,11 @@ describe('parameters of a stage', () => {
       'an ARN of something else',
       { ...OWN, roleArns: ['arn:aws:sns:eu-west-1:1:ops'] },
       /^parameter roleArns\.0 of stage prod: is no ARN of iam/,
+    ],
+    [
+      'more secrets than a policy can name',
+      { ...OWN, credentials: Array.from({ length: 60 }, (_, at) => `secretsmanager:dogwatch/kubeconfigs/cluster-${at}`) },
+      /^stage prod: credentials, keyArns, roleArns and eksClusterArns take \d+ characters of a policy, and may take 5500: /,
     ],
     ['no number', { ...OWN, batchSize: 'ten' }, /^parameter batchSize of stage prod: /],
   ];
