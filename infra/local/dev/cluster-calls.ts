@@ -13,8 +13,9 @@ export interface ClusterAddress {
 }
 
 export type ClusterAnswer =
+  /** A JSON object where the status is a success. */
   | { readonly kind: 'answer'; readonly status: number; readonly text: string }
-  /** It cannot be reached, does not let us in, or has trouble of its own, in one line. Denied: another request may be allowed. */
+  /** It cannot be reached, does not let us in, is no API server, or has trouble of its own, in one line. Denied: another request may be allowed. */
   | { readonly kind: 'unavailable'; readonly problem: string; readonly isDenied: boolean };
 
 type ClusterRequest = Pick<TransportRequest, 'method' | 'path' | 'contentType' | 'body'> & Partial<Pick<TransportRequest, 'accept'>>;
@@ -75,7 +76,20 @@ function problemOf(status: number, text: string, address: ClusterAddress): strin
   // A 500 with a Status is what an apply of a field of another type is answered with.
   if (status === 429 || status > 500 || (status === 500 && said === ''))
     return `${placeOf(address, 'server')} answers ${status}${said === '' ? '' : `: ${said}`}`;
+  if (status >= 300 && status < 400)
+    return `${placeOf(address, 'server')} answers ${status}: it is no API server, or something stands before it`;
+  if (status < 300 && !isJsonObject(text))
+    return `${placeOf(address, 'server')} answers ${status} with what is no JSON object: it is no API server`;
   return undefined;
+}
+
+function isJsonObject(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null;
+  } catch {
+    return false;
+  }
 }
 
 function faultText(error: DogwatchError, address: ClusterAddress): string {

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -128,6 +130,24 @@ describe('createApplier', () => {
     assert.equal(await applier.apply(configMap({ name: 'b' })), undefined);
     assert.equal(applier.isAnswering, true);
     applier.close();
+  });
+
+  it('tells a page of somebody in between, such as a login, from an API server', async () => {
+    for (const [status, says] of [
+      [200, /clusters\[it\]\.cluster\.server http:\S+ answers 200 with what is no JSON object: it is no API server$/],
+      [302, /clusters\[it\]\.cluster\.server http:\S+ answers 302: it is no API server, or something stands before it$/],
+    ] as const) {
+      const page = createServer((_, response) => response.writeHead(status, { location: '/login' }).end('<html>Log in</html>'));
+      await new Promise<void>((done) => page.listen(0, '127.0.0.1', done));
+      try {
+        const url = `http://127.0.0.1:${(page.address() as AddressInfo).port}`;
+        const { text, isAnswering } = await said(configMap({ name: 'a' }), { url });
+        assert.match(text ?? '', says);
+        assert.equal(isAnswering, false);
+      } finally {
+        page.close();
+      }
+    }
   });
 
   it('says what is wrong with a kubeconfig that cannot be read', async () => {
