@@ -31,7 +31,7 @@ export async function readClusters(reference: string, readText: ReadRemoteText =
   const fail = (what: string): never => {
     throw new ConfigError('registry-invalid', `${label}: ${what}`);
   };
-  const yaml = parseYaml(isRemote ? await readRemote(reference, readText) : readFile(reference), label);
+  const yaml = parseYaml(isRemote ? await readRemote(reference, readText) : readFile(reference), label, isRemote);
   if (!isRecord(yaml)) return fail('holds no mapping; begin it with clusters:');
   const unknown = Object.keys(yaml).find((key) => !registryKeys.includes(key));
   if (unknown !== undefined) return fail(unknownKey(unknown, registryKeys));
@@ -81,12 +81,14 @@ function readFile(path: string): string {
   }
 }
 
-function parseYaml(content: string, label: string): unknown {
+/** Its fault goes without the parser's, which has the whole text; and of a text in a store, which may be another than was meant, without a word. */
+function parseYaml(content: string, label: string, isRemote: boolean): unknown {
   try {
     return load(content);
   } catch (error) {
     if (!(error instanceof YAMLException)) throw error;
+    const why = isRemote ? '' : `: ${error.reason}`;
     const line = error.mark === undefined ? '' : ` (line ${error.mark.line + 1})`;
-    throw new ConfigError('registry-unparsable', `${label}: does not parse as YAML: ${error.reason}${line}`, { cause: error });
+    throw new ConfigError('registry-unparsable', `${label}: does not parse as YAML${why}${line}`);
   }
 }

@@ -3,7 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
+import { inspect } from 'node:util';
 import { connectCluster, readClusters } from '../../../functions/adapters/clusters.ts';
+import { ConfigError } from '../../../functions/core/errors.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'dogwatch-clusters-'));
 after(() => rmSync(dir, { recursive: true, force: true }));
@@ -132,6 +134,14 @@ describe('readClusters', () => {
     ['what is no YAML', 'clusters: [\n- a', /^clusters\.yml: does not parse as YAML: .*\(line \d+\)$/],
     ['an empty file', '', /^clusters\.yml: does not parse as YAML: expected a document/],
   ];
+  it('quotes nothing of another text that somebody named by mistake, neither in its words nor in what they come from', async () => {
+    for (const content of ['PASSWORD: [hunter2\nuser: a', '*hunter2', '!hunter2 a', 'hunter2', '{"password":"hunter2"}']) {
+      const error: unknown = await readClusters('secretsmanager:other', async () => content).catch((thrown: unknown) => thrown);
+      assert.ok(error instanceof ConfigError);
+      assert.doesNotMatch(inspect(error), /hunter2/, content);
+    }
+  });
+
   for (const [what, content, message] of faults) {
     it(`refuses ${what}, in one line that names file, cluster and key`, async () => {
       const path = registry(content);
