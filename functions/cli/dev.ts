@@ -11,6 +11,8 @@ export interface DevOptions {
   /** Clusters are contexts of this file. */
   readonly kubeconfig?: string;
   readonly context?: readonly string[];
+  /** They are used also where another Dogwatch may be at work. */
+  readonly takeOver?: boolean;
   /** Clusters are control planes that are started here. */
   readonly real?: boolean;
   /** A story plays by itself. */
@@ -109,19 +111,29 @@ interface Run {
 type End = { readonly code: ExitCode } | { readonly failure: unknown };
 
 /** @throws ConfigError `usage` */
-function checkUsage({ demo = false, once = false, reconcilers, kubeconfig, context = [], real = false }: DevOptions): void {
+function checkUsage({
+  demo = false,
+  once = false,
+  reconcilers,
+  kubeconfig,
+  context = [],
+  takeOver = false,
+  real = false,
+}: DevOptions): void {
   const sources = [...(demo ? ['--demo'] : []), ...(kubeconfig === undefined ? [] : ['--kubeconfig']), ...(real ? ['--real'] : [])];
   if (sources.length > 1) throw new ConfigError('usage', `${sources.join(' and ')} exclude each other: each says where clusters come from`);
   if (context.length > 0 && kubeconfig === undefined) throw new ConfigError('usage', '--context names a context of --kubeconfig FILE');
+  if (takeOver && kubeconfig === undefined)
+    throw new ConfigError('usage', '--take-over goes with --kubeconfig FILE: other clusters are its own');
   if (once && !demo) throw new ConfigError('usage', '--once ends a run after its story; it goes with --demo');
   if (demo && reconcilers !== undefined)
     throw new ConfigError('usage', '--demo plays with the reconcilers of functions/reconcilers/index.ts; leave out --reconcilers');
 }
 
-async function clusterSource({ kubeconfig, context = [], real = false }: DevOptions): Promise<ClusterSource> {
+async function clusterSource({ kubeconfig, context = [], takeOver = false, real = false }: DevOptions): Promise<ClusterSource> {
   if (kubeconfig !== undefined) {
     const { kubeconfigClusters } = await import('../../infra/local/dev/kubeconfig-clusters.ts');
-    return kubeconfigClusters({ file: kubeconfig, contexts: context });
+    return kubeconfigClusters({ file: kubeconfig, contexts: context, takeOver });
   }
   if (real) return (await import('../../infra/local/dev/real-clusters.ts')).realClusters(CLUSTERS);
   return (await import('../../infra/local/dev/embedded-clusters.ts')).embeddedClusters(CLUSTERS);

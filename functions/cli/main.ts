@@ -44,7 +44,11 @@ function createProgram(finish: (code: ExitCode) => void): Command {
     .option('--apply <file>', 'apply this manifest to every cluster at the start; may be repeated', listed, [])
     .option('--reconcilers <file>', 'a module that exports `reconcilers`, in place of functions/reconcilers/index.ts')
     .option('--kubeconfig <file>', 'use clusters of this file in place of embedded ones, as a guest: no samples, and nothing is deleted')
-    .option('--context <name>', 'with --kubeconfig: this context; may be repeated (default: the current one)', listed, [])
+    .option('--context <name>', 'with --kubeconfig: this context, needed; may be repeated', listed, [])
+    .option(
+      '--take-over',
+      "with --kubeconfig: reconcile also where a CRD is not just a development run's; stop the Dogwatch deployed there first, for this run has embedded queues where that one has AWS",
+    )
     .option(
       '--real',
       'start real control planes in place of embedded ones; needs Go, and builds them the first time, in about four minutes',

@@ -46,7 +46,8 @@ const ASK_AGAIN_MS = 50;
 /** Objects that are named. */
 const TOLD_MAX = 3;
 
-export function createCrdKeeper(clusters: readonly KeptCluster[], emit: (event: DevEvent) => void): CrdKeeper {
+/** @param clusters  as they are at each call */
+export function createCrdKeeper(clusters: Iterable<KeptCluster>, emit: (event: DevEvent) => void): CrdKeeper {
   let wanted: readonly Crd[] = [];
   const kept = new Map<string, Kept>();
   const keyOf = (cluster: KeptCluster, crd: Crd): string => `${cluster.name}/${crd.metadata.name}`;
@@ -181,7 +182,7 @@ export function createCrdKeeper(clusters: readonly KeptCluster[], emit: (event: 
   return {
     async use(crds) {
       const before = wanted;
-      const results = await Promise.all(clusters.map((cluster) => bringAll(cluster, crds)));
+      const results = await Promise.all(Array.from(clusters, (cluster) => bringAll(cluster, crds)));
       const refused = results.flat();
       if (refused.length > 0) throw new ConfigError('crd-refused', await refusalWithObjects(refused));
       wanted = crds;
@@ -189,7 +190,7 @@ export function createCrdKeeper(clusters: readonly KeptCluster[], emit: (event: 
     },
     async look() {
       await Promise.all(
-        clusters.map(async (cluster) => {
+        Array.from(clusters, async (cluster) => {
           for (const crd of wanted) if ((await lookAt(cluster, crd)) === 'unavailable') return;
         }),
       );

@@ -15,6 +15,8 @@ export interface DevCluster {
   readonly accessPath?: string;
   /** Whether the run has made it, and may do in it what it likes; in others it is a guest. */
   readonly isOwn: boolean;
+  /** Whoever asks for the run has said that no other Dogwatch is at work there. */
+  readonly isTakenOver?: boolean;
 }
 
 export interface DevClusters<Cluster extends DevCluster = DevCluster> {

@@ -15,13 +15,11 @@ import { removeWhenOrphaned } from '../orphan-guard.ts';
 import { onParentExit } from '../parent-exit.ts';
 import { functionEnvironment } from '../run-function.ts';
 import { shellWord } from '../shell-word.ts';
-import { applierOf } from './apply-object.ts';
 import { readCells } from './cell-levels.ts';
-import { createClusterCalls } from './cluster-calls.ts';
 import { onCodeChange } from './code-changes.ts';
 import { createCodeLoop } from './code-loop.ts';
 import { createCodeUser } from './code-user.ts';
-import { createCrdCalls } from './crd-calls.ts';
+import type { Crd } from './crd-calls.ts';
 import { createCrdKeeper } from './crd-keeper.ts';
 import { type ClusterSource, type DevCluster, type DevClusters, writeRegistry } from './dev-clusters.ts';
 import { type DevQueues, startDevQueues } from './dev-queues.ts';
@@ -31,6 +29,7 @@ import { firstSteps } from './first-steps.ts';
 import { runSources } from './function-sources.ts';
 import { type Appliers, applyFile, applySamples } from './manifest-files.ts';
 import { ReplaceableFunction } from './replaceable-function.ts';
+import { sessionClusters } from './session-clusters.ts';
 import { createWatcherProcess } from './watcher-process.ts';
 
 export interface DevOptions<Cluster extends DevCluster = DevCluster> {
@@ -135,13 +134,16 @@ function runSession<Cluster extends DevCluster>(
   const stopping = new AbortController();
   const { promise: failed, resolve: fail } = Promise.withResolvers<unknown>();
   const { promise: ready, resolve: setReady } = Promise.withResolvers<DevPipeline<Cluster>>();
-  const calls = clusters.all.map((cluster) => ({ cluster, calls: createClusterCalls(cluster) }));
-  const appliers = new Map(calls.map(({ cluster, calls: ofIt }) => [cluster.name, applierOf(ofIt)]));
-  const ownAppliers = new Map([...appliers].filter(([name]) => clusters.all.some((cluster) => cluster.name === name && cluster.isOwn)));
-  const crds = createCrdKeeper(
-    calls.map(({ cluster: { name, isOwn }, calls: ofIt }) => ({ name, isOwn, calls: createCrdCalls(ofIt) })),
-    emit,
-  );
+  const members = sessionClusters(clusters.all, emit, (left) => writeRegistry(dir, left));
+  const crds = createCrdKeeper(members.kept, emit);
+  let hasBegun = false;
+  const useCrds = async (wanted: readonly Crd[]): Promise<void> => {
+    await members.admit(wanted).catch((error: unknown) => {
+      if (!hasBegun) fail(error); // later the code before goes on
+      throw error;
+    });
+    await crds.use(wanted);
+  };
   const runningCode = new ReplaceableFunction(timeoutSeconds * 1000);
   const watcherAddress = `http://${env['DOGWATCH_HTTP_ADDRESS']}`;
   const watcher = createWatcherProcess({
@@ -153,7 +155,7 @@ function runSession<Cluster extends DevCluster>(
   const module = reconcilers === undefined ? undefined : resolve(reconcilers);
   const codeUser = createCodeUser({
     emit,
-    crds,
+    crds: { use: useCrds },
     runningCode,
     watcher,
     functionEnv: functionEnvironment(readConfig(env, 'reconcile'), env),
@@ -175,16 +177,20 @@ function runSession<Cluster extends DevCluster>(
   let sourcesEnd: Promise<void> | undefined;
 
   async function begin(kinds: ReadonlySet<string>): Promise<void> {
+    hasBegun = true;
+    const all = members.all();
+    const appliers = members.appliers();
+    const ownAppliers = new Map([...appliers].filter(([name]) => all.some((cluster) => cluster.name === name && cluster.isOwn)));
     sourcesEnd = runSources(queues, runningCode, stopping, emit);
     sourcesEnd.catch(fail);
     await watcher.ready(stopping.signal);
     await applySamples(kinds, ownAppliers, emit);
     for (const file of manifests) await applyFile(file, appliers, emit);
     const maxAttempts = readSetting(env, 'maxAttempts');
-    const envFile = writeEnvFile(dir, env, clusters);
+    const envFile = writeEnvFile(dir, env, { ...clusters, all });
     const path = [clusters.programs, process.env['PATH']].filter((part) => part !== undefined).join(delimiter);
-    const steps = firstSteps({ clusters: clusters.all, envFile, watcherAddress, path, maxAttempts });
-    setReady({ clusters: clusters.all, appliers, queues, watcherAddress, env, firstSteps: steps });
+    const steps = firstSteps({ clusters: all, envFile, watcherAddress, path, maxAttempts });
+    setReady({ clusters: all, appliers, queues, watcherAddress, env, firstSteps: steps });
   }
 
   async function tellLevels(): Promise<void> {
@@ -216,7 +222,7 @@ function runSession<Cluster extends DevCluster>(
       const bound = sleep(STOP_SECONDS * 1000, undefined, { ref: false });
       await Promise.race([Promise.allSettled([sourcesEnd, watcher.stop(STOP_SECONDS), loop.stop()]), bound]);
       await Promise.allSettled([watcher.stop(0), runningCode.stop()]);
-      for (const applier of appliers.values()) applier.close();
+      members.close();
       await Promise.allSettled([queues.stop(), clusters.stop()]);
       rmSync(dir, { recursive: true, force: true });
     },

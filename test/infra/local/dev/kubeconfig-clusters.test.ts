@@ -55,9 +55,9 @@ describe('kubeconfigClusters', () => {
     writeFileSync(path, dump({ ...Object.fromEntries(lists), ...(current === undefined ? {} : { 'current-context': current }) }));
   }
 
-  async function start(contexts: readonly string[]) {
+  async function start(contexts: readonly string[], takeOver = false) {
     const told: string[] = [];
-    const source = kubeconfigClusters({ file: path, contexts });
+    const source = kubeconfigClusters({ file: path, contexts, takeOver });
     const { all } = await source.start(dir, (event) =>
       told.push('text' in event ? `${event.kind}: ${event.text}`.replaceAll(path, 'FILE') : ''),
     );
@@ -71,10 +71,10 @@ describe('kubeconfigClusters', () => {
       return true;
     });
 
-  it('takes the contexts that are named, once each, and without any the current one; says of each where it is', async () => {
+  it('takes the contexts that are named, once each, and says of each where it is', async () => {
     write([context('one'), context('two')], 'two');
     assert.deepEqual((await start(['two', 'one', 'two'])).names, ['two', 'one']);
-    const { all, told } = await start([]);
+    const { all, told } = await start(['two']);
     assert.deepEqual(all, [{ name: 'two', kubeconfigPath: path, context: 'two', isOwn: false }]);
     assert.equal(told[0], 'step: cluster two: context two of FILE, https://two.example');
     assert.match(
@@ -89,10 +89,35 @@ describe('kubeconfigClusters', () => {
     writeFileSync(path, 'contexts: [');
     await fails([], /^FILE: does not parse as YAML/);
     write([context('one'), context('two')]);
-    await fails([], /^FILE: current-context is not set; name one with --context \(there: one, two\)$/);
     await fails(['one', 'three'], /^FILE: "three" is not in contexts \(there: one, two\)$/);
     writeFileSync(path, dump({ contexts: [context('one').contexts] }));
     await fails(['one'], /^FILE: "one", which contexts\[one\]\.cluster names, is not in clusters/);
+  });
+
+  it('takes no context that nobody has named, be it current, and says which there are', async () => {
+    write([context('one'), context('two')], 'two');
+    await fails([], /^--kubeconfig needs --context NAME: .*\(there: one, two\)$/);
+  });
+
+  it('leaves out a context that leads where one before leads', async () => {
+    const server = (url: string, more: object = {}) => ({ server: url, ...more });
+    write([
+      context('one', undefined, server('https://API.example:443')),
+      context('two', undefined, server('https://api.example/')),
+      context('path', undefined, server('https://api.example/k8s/clusters/b')),
+      context('name', undefined, server('https://api.example', { 'tls-server-name': 'b.api.example' })),
+    ]);
+    const { names, told } = await start(['one', 'two', 'path', 'name']);
+    assert.deepEqual(names, ['one', 'path', 'name']);
+    assert.match(told.join('\n'), /^notice: context two is left out: it leads to the same cluster as context one, /m);
+  });
+
+  it('says what taking over means, and marks each cluster with it', async () => {
+    write([context('one')]);
+    const { all, told } = await start(['one'], true);
+    assert.equal(all[0]?.isTakenOver, true);
+    assert.match(told.at(-1) ?? '', /^step: --take-over: .* write over each other/);
+    assert.doesNotMatch((await start(['one'])).told.join('\n'), /--take-over/);
   });
 
   it('leaves out a context with a field that cannot be used, and refuses where none is left', async () => {
