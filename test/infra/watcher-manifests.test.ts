@@ -40,7 +40,7 @@ interface Deployment {
   };
 }
 interface Kustomization {
-  readonly configMapGenerator: readonly { name: string; literals?: readonly string[] }[];
+  readonly configMapGenerator: readonly { name: string; behavior?: string; literals?: readonly string[]; files?: readonly string[] }[];
 }
 
 const deployment = load(text('base/deployment.yaml')) as Deployment;
@@ -120,10 +120,13 @@ describe('infra/watcher/kubernetes/overlays', () => {
     });
   }
 
-  for (const path of ['base/clusters.yml', 'overlays/many-clusters/clusters.yml']) {
-    it(`has a registry that can be read: ${path}`, async () => {
-      const entries = await readClusters(join(folder, path));
+  for (const path of ['base', ...overlays.map((overlay) => `overlays/${overlay}`)]) {
+    it(`has a registry that can be read, in place of the base's, for whoever copies it to change: ${path}`, async () => {
+      const entries = await readClusters(join(folder, path, 'clusters.yml'));
       assert.ok(entries.length > 0);
+      const { configMapGenerator } = load(text(`${path}/kustomization.yaml`)) as Kustomization;
+      const registry = configMapGenerator.find(({ name }) => name === 'dogwatch-clusters');
+      assert.deepEqual([registry?.files, registry?.behavior], [['clusters.yml'], path === 'base' ? undefined : 'replace']);
     });
   }
 });
