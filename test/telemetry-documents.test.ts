@@ -185,6 +185,39 @@ describe('ARCHITECTURE.md, of what the function tells', () => {
   });
 });
 
+/** What Lambda itself writes into the log of a function. */
+const OF_LAMBDA = ['Task timed out', 'Runtime exited', 'Invoke Error'];
+
+describe('infra/RUNBOOK.md', () => {
+  const filters = [...readFileSync(join(root, 'infra/RUNBOOK.md'), 'utf8').matchAll(/--filter-pattern '([^']+)'/g)].map(
+    ([, text = '']) => text,
+  );
+
+  it('filters the log by fields and values that the function tells', () => {
+    const values = {
+      branch: [...OUTCOMES.map(branchOf), ...branchesOfNoRun()],
+      disposition: ['done', 'requeue', 'dead-letter', 'fail-item'] satisfies Disposition['kind'][],
+      level: ['DEBUG', 'INFO', 'WARN', 'ERROR'],
+      lane: ['live', 'bulk'],
+      key: ['<cluster>/*'],
+    };
+    const terms = filters.flatMap((text) => [...text.matchAll(/\$\.(\w+) = "([^"]+)"/g)]);
+    assert.ok(terms.length > 5);
+    for (const [term, field = '', value] of terms) {
+      assert.ok((values as Record<string, readonly string[]>)[field]?.includes(value ?? ''), term);
+      assert.ok(field === 'level' || functionLines().some((line) => line.split(' | ').at(-1)?.split(', ').includes(field)), term);
+    }
+  });
+
+  it('looks for words that the function, or Lambda, writes', () => {
+    const words = filters
+      .filter((text) => !text.startsWith('{'))
+      .flatMap((text) => [...text.matchAll(/"([^"]+)"/g)].map(([, word = '']) => word));
+    assert.ok(words.length > 3);
+    for (const word of words) assert.ok(OF_LAMBDA.includes(word) || functionLines().some((line) => line.includes(word)), word);
+  });
+});
+
 describe('logLinesOf', () => {
   it('reads literals, spreads, conditions and names defined nearby', () => {
     const source = `
