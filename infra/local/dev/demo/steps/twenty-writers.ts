@@ -3,9 +3,12 @@ import { figuresOf } from '../ledger.ts';
 import { storyTenant } from '../objects.ts';
 import type { Stage, StageObject, Step } from '../story-step.ts';
 import { counted } from '../summary.ts';
+import { countSent } from './sent-messages.ts';
 
 const harbor = storyTenant('harbor');
 const WRITERS = 20;
+/** Pods of each spec; each is a change, and each change is a message. */
+const SPECS = [50, 60] as const;
 /** Of each writer at least. */
 const WRITES = 5;
 /** And at most, where the machine is too busy to bring the spec into force meanwhile. */
@@ -18,21 +21,22 @@ export const twentyWriters: Step = {
   text: 'annotations and conditions of harbor in east, while its spec changes',
   async play(stage) {
     const { east } = stage;
-    const sentBefore = await stage.sentByWatcher(east);
+    const sentSince = await countSent(stage, east);
+    const [meanwhile, afterwards] = SPECS;
     let isInForce = false;
     const writers = Array.from({ length: WRITERS }, (_, index) => write(stage, index, () => isInForce));
-    const changed = east.apply(harbor, harbor.spec(50)).then(() => stage.ready(east, harbor));
+    const changed = east.apply(harbor, harbor.spec(meanwhile)).then(() => stage.ready(east, harbor));
     changed.finally(() => (isInForce = true)).catch(() => undefined);
     const counts = await Promise.all(writers);
     await changed;
     // The watcher sees what happens in its order: once it has sent this change, it has seen every write before it.
-    await east.apply(harbor, harbor.spec(60));
+    await east.apply(harbor, harbor.spec(afterwards));
     await stage.ready(east, harbor);
     await stage.quiet();
     const foreign = counts.reduce((sum, count) => sum + count, 0);
-    const sent = (await stage.sentByWatcher(east)) - sentBefore;
-    // A watcher that was begun anew, because its code was saved meanwhile, counts from nothing.
-    if (sent >= 0) stage.tell(`of ${foreign} writes by others and 2 of the spec, the watcher has made ${sent} messages`);
+    const what = `${foreign} writes by others and ${SPECS.length} of the spec`;
+    const sent = await sentSince.checkAtMost(SPECS.length, harbor, what);
+    if (sent !== undefined) stage.tell(`of ${what}, the watcher has made ${sent} messages`);
     const { rereads, sentAgain } = figuresOf(stage.lines(east, harbor));
     return `${foreign} foreign writes, ${counted(rereads, 're-read')}, ${sentAgain} sent again`;
   },
