@@ -48,11 +48,21 @@ export function parseManifest(text: string, file: string): Manifest {
   for (const [index, object] of documents.entries()) {
     if (object === null || object === undefined) continue;
     const where = documents.length === 1 ? file : `${file}: document ${index + 1}`;
-    const problem = manifestProblem(object);
-    if (problem === undefined) entries.push({ object: object as ManifestObject, where });
-    else problems.push(`${where}: ${problem}`);
+    for (const one of itemsOf(object, where)) {
+      const problem = manifestProblem(one.object);
+      if (problem === undefined) entries.push({ ...one, object: one.object as ManifestObject });
+      else problems.push(`${one.where}: ${problem}`);
+    }
   }
   return { entries, problems };
+}
+
+/** What kubectl prints for several objects, and takes: the items of a list, also of a list in it, or the one object that it is. */
+function itemsOf(object: unknown, where: string): { readonly object: unknown; readonly where: string }[] {
+  if (!isRecord(object) || !isText(object['kind']) || !object['kind'].endsWith('List') || !Array.isArray(object['items'])) {
+    return [{ object, where }];
+  }
+  return object['items'].flatMap((item: unknown, index) => itemsOf(item, `${where}${where.includes(': ') ? ', ' : ': '}item ${index + 1}`));
 }
 
 /** What keeps it from being an object that can be applied; undefined where nothing does. */

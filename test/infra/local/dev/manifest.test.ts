@@ -23,6 +23,29 @@ describe('parseManifest', () => {
     assert.deepEqual(entries[0]?.object['data'], { a: '1' });
   });
 
+  it('takes the items of a list, as kubectl prints it, also in a list or of one kind', () => {
+    const item = (name: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } });
+    const inner = { apiVersion: 'v1', kind: 'ConfigMapList', items: [item('two'), { kind: 'A' }] };
+    const list = { apiVersion: 'v1', kind: 'List', metadata: { resourceVersion: '' }, items: [item('one'), inner] };
+    const { entries, problems } = parseManifest(`${GOOD}---\n${JSON.stringify(list)}`, 'm.yaml');
+    assert.deepEqual(
+      entries.map(({ object, where }) => [object.metadata.name, where]),
+      [
+        ['one', 'm.yaml: document 1'],
+        ['one', 'm.yaml: document 2, item 1'],
+        ['two', 'm.yaml: document 2, item 2, item 1'],
+      ],
+    );
+    assert.deepEqual(problems, ['m.yaml: document 2, item 2, item 2: apiVersion is missing']);
+    assert.deepEqual(parseManifest('apiVersion: v1\nkind: List\nitems: []', 'm.yaml'), { entries: [], problems: [] });
+    assert.equal(parseManifest(JSON.stringify({ ...list, items: [item('one')] }), 'm.yaml').entries[0]?.where, 'm.yaml: item 1');
+  });
+
+  it('takes an object for one whose kind only ends like a list', () => {
+    const checkList = { apiVersion: 'a.example/v1', kind: 'CheckList', metadata: { name: 'one' }, spec: {} };
+    assert.deepEqual(parseManifest(JSON.stringify(checkList), 'm.yaml').entries[0]?.object, checkList);
+  });
+
   const faults: readonly [text: string, problem: RegExp][] = [
     ['just text', /^m\.yaml: is no mapping; .*apiVersion/],
     ['- kind: ConfigMap', /^m\.yaml: is no mapping/],
