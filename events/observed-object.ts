@@ -23,6 +23,8 @@ export interface ManagedFields {
   readonly manager?: string;
   readonly operation?: string;
   readonly subresource?: string;
+  /** When it last changed what it owns; ISO 8601 in UTC. */
+  readonly time?: string;
   readonly fieldsV1?: Readonly<Record<string, unknown>>;
 }
 

@@ -19,6 +19,9 @@ const commands = new Map(
     ),
 );
 
+// Its own commands are declared beside it; what each of them takes is told apart by their help.
+commands.set('replay', new Set([...text('functions/cli/replay.ts').matchAll(/'[^']*?(--[a-z-]+)/g)].map(([, option = '']) => option)));
+
 /** Of a page: each call of ours, as command and options. */
 function callsIn(page: string): { call: string; command: string; options: string[] }[] {
   const unbroken = text(page).replace(/\n +/g, ' ');

@@ -9,6 +9,7 @@ import type { DevOptions } from './dev.ts';
 import type { DoctorOptions } from './doctor.ts';
 import type { RbacOptions } from './rbac.ts';
 import type { ReconcileOptions } from './reconcile.ts';
+import { addReplay } from './replay.ts';
 import type { RunOptions } from './run.ts';
 
 /** What a command hands back; `undefined` counts as 0. */
@@ -136,7 +137,9 @@ function createProgram(finish: (code: ExitCode) => void): Command {
       finish(await reconcile(process.env, object, options));
     });
 
-  for (const command of program.commands) command.exitOverride();
+  addReplay(program, finish);
+
+  for (const command of program.commands) for (const one of [command, ...command.commands]) one.exitOverride();
   return program;
 }
 

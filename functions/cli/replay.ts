@@ -1,0 +1,68 @@
+/** `dogwatch replay`: its commands, each loaded when it is called. */
+import type { Command } from 'commander';
+import type { ExitCode } from './main.ts';
+import type { DeskOptions } from './replay/desk.ts';
+import type { LsOptions } from './replay/ls.ts';
+import type { PlanOptions } from './replay/plan.ts';
+import type { ShowOptions } from './replay/show.ts';
+
+const QUEUE = ['--queue <url>', 'another dead-letter queue than DOGWATCH_DEAD_LETTER_QUEUE_URL'] as const;
+
+/** Adds the command with all of its own to the program. */
+export function addReplay(program: Command, finish: (code: ExitCode) => void): void {
+  const replay = program
+    .command('replay')
+    .description('look at the dead letters, and at the objects they are about; nothing is sent and nothing is deleted');
+
+  filtered(replay.command('ls'))
+    .description('list the letters by cluster, kind and code, those first that SQS deletes first')
+    .option('--json', 'print the groups as one line of JSON')
+    .action(async (options: LsOptions) => {
+      const { replayLs } = await import('./replay/ls.ts');
+      finish(await replayLs(process.env, options));
+    });
+
+  replay
+    .command('show')
+    .argument('<letter>', 'KIND/NAME for all letters of an object, or a message id for one')
+    .description('show letters in full, beside their object as it is now and what changed since')
+    .option('-n, --namespace <name>', 'of the object')
+    .option('--cluster <name>', 'of the object')
+    .option(...QUEUE)
+    .option('--json', 'print them as one line of JSON')
+    .action(async (words: string, options: ShowOptions) => {
+      const { replayShow } = await import('./replay/show.ts');
+      finish(await replayShow(process.env, words, options));
+    });
+
+  filtered(replay.command('plan'))
+    .description('read the object of each letter as it is now, and write down what is to become of the letter')
+    .option('--out <file>', 'where the plan is written (default: dogwatch-plan-<time>.json in the working directory)')
+    .option('--json', 'print counts and reasons as one line of JSON')
+    .action(async (options: PlanOptions) => {
+      const { replayPlan } = await import('./replay/plan.ts');
+      finish(await replayPlan(process.env, options));
+    });
+
+  replay
+    .command('status')
+    .description('say how many letters there are, without receiving any')
+    .option(...QUEUE)
+    .option('--json', 'print it as one line of JSON')
+    .action(async (options: DeskOptions) => {
+      const { replayStatus } = await import('./replay/status.ts');
+      finish(await replayStatus(process.env, options));
+    });
+}
+
+function filtered(command: Command): Command {
+  return command
+    .option('--cluster <name>', 'only letters of this cluster')
+    .option('--kind <kind>', 'only of this kind, named as kubectl takes it')
+    .option('-n, --namespace <name>', 'only of objects in this namespace')
+    .option('--name <name>', 'only of objects with this name')
+    .option('--code <code>', 'only with this code, such as forbidden, or undiagnosed for what SQS moved by itself')
+    .option('--since <time>', 'only of changes first seen then or later: 2026-03-01T10:00Z, or 6h for six hours ago')
+    .option('--until <time>', 'only of changes first seen then or before')
+    .option(...QUEUE);
+}

@@ -1,0 +1,102 @@
+/** What every `dogwatch replay` command works at: the dead-letter queue, checked, a clock, and a way to stop. */
+import { type Clock, systemClock } from '../../adapters/clock.ts';
+import { type ClusterEntry, connectCluster, readClusters } from '../../adapters/clusters.ts';
+import type { KubernetesClient } from '../../adapters/kubernetes/port.ts';
+import type { LetterQueue, QueueDescription } from '../../adapters/letter-queue-port.ts';
+import { type Environment, readSetting } from '../../core/config.ts';
+import { ConfigError } from '../../core/errors.ts';
+import { SETTINGS, variableOf } from '../../core/settings.ts';
+import { reconcilers } from '../../reconcilers/index.ts';
+import { type LookOptions, type LookReport, lookThrough, warningsOf } from '../../replay/look-through.ts';
+import { checkLetterQueue } from '../../replay/queue-check.ts';
+import { clientsBy, type ObjectSource } from '../../replay/read-objects.ts';
+import { stopOnSignals } from '../stop-signals.ts';
+import { printable } from './text.ts';
+
+export interface DeskOptions {
+  /** URL of a dead-letter queue; that of the configuration if left out. */
+  readonly queue?: string;
+  readonly json?: boolean;
+}
+
+export interface Desk {
+  readonly queue: LetterQueue;
+  readonly description: QueueDescription;
+  readonly clock: Clock;
+  readonly stop: AbortSignal;
+  readonly json: boolean;
+  /** A line for the reader of the result, and one for whoever waits for it. */
+  readonly print: (line: string) => void;
+  readonly say: (line: string) => void;
+}
+
+/** Limits of a call of a cluster, in milliseconds. */
+const CALL_LIMITS = { connectMs: 5_000, totalMs: 10_000 };
+
+/**
+ * What `work` comes to with the queue of the options or the environment.
+ *
+ * @throws ConfigError where it is not named, is not there, may not be read, or is no dead-letter queue of ours
+ */
+export async function atDesk<Result>(env: Environment, options: DeskOptions, work: (desk: Desk) => Promise<Result>): Promise<Result> {
+  const url = options.queue === undefined ? readSetting(env, 'deadLetterQueueUrl') : queueOf(options.queue);
+  const { openLetterQueue } = await import('../../adapters/letter-queue.ts');
+  const queue = await openLetterQueue(url);
+  const say = (line: string): void => console.error(line);
+  try {
+    const description = await queue.describe();
+    const named = (field: 'queueUrl' | 'bulkQueueUrl' | 'deadLetterQueueUrl'): string | undefined => env[variableOf(field)];
+    checkLetterQueue(description, { live: named('queueUrl'), bulk: named('bulkQueueUrl'), deadLetters: named('deadLetterQueueUrl') });
+    const { stop, dispose } = stopOnSignals(() => say('stopping: letters that are held are given back'));
+    try {
+      const { json = false } = options;
+      return await work({ queue, description, clock: systemClock, stop: stop.signal, json, print: (line) => console.log(line), say });
+    } finally {
+      dispose();
+    }
+  } finally {
+    queue.close();
+  }
+}
+
+function queueOf(text: string): string {
+  const parsed = SETTINGS.deadLetterQueueUrl.schema.safeParse(text);
+  if (parsed.success) return parsed.data;
+  throw new ConfigError('usage', `--queue ${parsed.error.issues[0]?.message ?? 'is no URL of a queue'}`);
+}
+
+/** Sees the queue through, and says what the reader must know of that. Undefined where it was stopped. */
+export async function lookAt(
+  desk: Desk,
+  onLetter: LookOptions['onLetter'],
+): Promise<{ readonly report: LookReport; readonly warnings: readonly string[] } | undefined> {
+  const { queue, description, clock, stop, say } = desk;
+  const report = await lookThrough({ queue, description, clock, stop, onLetter });
+  const warnings = warningsOf(report, description);
+  for (const warning of warnings) say(`warning: ${warning}`);
+  if (report.end !== 'stopped') return { report, warnings };
+  say(`stopped: ${report.seenCount - report.heldBackCount} letters were given back, and nothing else was done`);
+  return undefined;
+}
+
+export type Source = Pick<ObjectSource, 'clientOf' | 'reconcilers'> & { close(): void };
+
+/** The clusters of the registry. @throws ConfigError where it is not named, or cannot be used */
+export async function openSource(env: Environment, say: Desk['say']): Promise<Source> {
+  const entries = await readClusters(readSetting(env, 'clusters'));
+  const clients = clientsBy((cluster) => {
+    const entry = entries.find(({ name }) => name === cluster);
+    return entry === undefined ? 'unknown-cluster' : connect(entry, say);
+  });
+  return { ...clients, reconcilers };
+}
+
+function connect(entry: ClusterEntry, say: Desk['say']): KubernetesClient | string {
+  try {
+    return connectCluster(entry, { timeouts: CALL_LIMITS, userAgent: 'dogwatch-replay' });
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    say(`warning: ${printable(error.message)}`);
+    return error.code;
+  }
+}

@@ -1,0 +1,138 @@
+/** What looking at dead letters relies on: one suite for every endpoint of SQS, through our own adapter. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { SendMessageCommand, type SendMessageCommandInput, type SQSClient } from '@aws-sdk/client-sqs';
+import { systemClock } from '../../../functions/adapters/clock.ts';
+import { openLetterQueue } from '../../../functions/adapters/letter-queue.ts';
+import type { LetterQueue, ReceivedLetter } from '../../../functions/adapters/letter-queue-port.ts';
+import { ConfigError, TransientError } from '../../../functions/core/errors.ts';
+import { type LookReport, lookThrough, warningsOf } from '../../../functions/replay/look-through.ts';
+import { createLocalClient, createQueues, type LocalQueues, localAwsEnv } from '../../../infra/local/local-queues.ts';
+
+interface Bench {
+  readonly queue: LetterQueue;
+  readonly url: string;
+  send(count: number, over?: Partial<SendMessageCommandInput>): Promise<string[]>;
+  look(stopAfter?: number): Promise<{ report: LookReport; warnings: string[]; seen: ReceivedLetter[] }>;
+}
+
+/** Registers the suite for one endpoint. */
+export function describeLetterQueue(name: string, start: () => Promise<LocalQueues>): void {
+  describe(`looking at dead letters on ${name}`, () => {
+    let endpoint: LocalQueues;
+    let client: SQSClient;
+    let count = 0;
+    const opened: LetterQueue[] = [];
+    before(async () => {
+      endpoint = await start();
+      Object.assign(process.env, localAwsEnv(endpoint.endpoint));
+      client = createLocalClient(endpoint.endpoint);
+    });
+    after(async () => {
+      for (const queue of opened) queue.close();
+      client?.destroy();
+      await endpoint?.stop();
+    });
+
+    async function bench(): Promise<Bench> {
+      count += 1;
+      const dead = `dead-${count}`;
+      const urlOf = await createQueues(endpoint.endpoint, [
+        { name: dead },
+        { name: `work-${count}`, deadLetter: { name: dead, maxReceiveCount: 5 } },
+      ]);
+      const url = urlOf(dead);
+      const queue = await openLetterQueue(url);
+      opened.push(queue);
+      return {
+        queue,
+        url,
+        send: (many, over = {}) =>
+          Promise.all(Array.from({ length: many }, (_, at) => sendOne(client, { QueueUrl: url, MessageBody: `letter ${at}`, ...over }))),
+        async look(stopAfter = Number.POSITIVE_INFINITY) {
+          const stop = new AbortController();
+          const seen: ReceivedLetter[] = [];
+          const onLetter = (letter: ReceivedLetter): boolean => {
+            if (seen.push(letter) >= stopAfter) stop.abort();
+            return true;
+          };
+          const description = await queue.describe();
+          const report = await lookThrough({ queue, description, clock: systemClock, stop: stop.signal, onLetter });
+          return { report, warnings: warningsOf(report, description), seen };
+        },
+      };
+    }
+
+    it('knows the queue, what is in it, and whose dead letters come there', async () => {
+      const { queue, url, send } = await bench();
+      await send(3);
+      const { arn, retentionSeconds, depth, redriveTargetArn, sourceUrls } = await queue.describe();
+      assert.equal(arn.split(':').at(-1), url.split('/').at(-1));
+      if (retentionSeconds !== undefined) assert.equal(retentionSeconds, 345_600); // ElasticMQ does not say
+      assert.deepEqual([depth.visible, depth.hidden, redriveTargetArn], [3, 0, undefined]);
+      assert.deepEqual(
+        sourceUrls?.map((source) => source.split('/').at(-1)),
+        [url.split('/').at(-1)?.replace('dead', 'work')],
+      );
+    });
+
+    it('knows that a work queue moves its messages elsewhere', async () => {
+      const { url } = await bench();
+      const work = await openLetterQueue(url.replace('dead', 'work'));
+      opened.push(work);
+      const { redriveTargetArn, sourceUrls } = await work.describe();
+      assert.deepEqual([redriveTargetArn?.split(':').at(-1), sourceUrls], [url.split('/').at(-1), []]);
+    });
+
+    it('reads body, attributes and the time of the send', async () => {
+      const { send, look } = await bench();
+      const before = Date.now();
+      const [id] = await send(1, { MessageBody: 'é😀', MessageAttributes: { code: { DataType: 'String', StringValue: 'invalid' } } });
+      const { seen } = await look();
+      const [letter] = seen;
+      assert.deepEqual([letter?.messageId, letter?.body, letter?.attributes], [id, 'é😀', { code: 'invalid' }]);
+      assert.ok(letter?.sentAtMs !== undefined && Math.abs(letter.sentAtMs - before) < 60_000);
+      assert.equal(letter.receiveCount, 1);
+    });
+
+    it('sees each letter once, and gives all back at once', async () => {
+      const { send, look } = await bench();
+      const ids = await send(45);
+      for (let round = 1; round <= 2; round += 1) {
+        const { report, warnings, seen } = await look();
+        assert.deepEqual(seen.map(({ messageId }) => messageId).sort(), ids.sort());
+        assert.deepEqual([report.end, report.heldBackCount, warnings], ['through', 0, []]);
+      }
+    });
+
+    it('gives back what it holds when it is stopped', async () => {
+      const { queue, send, look } = await bench();
+      await send(60);
+      assert.equal((await look(15)).report.end, 'stopped');
+      assert.equal((await queue.describe()).depth.visible, 60);
+      assert.equal((await look()).seen.length, 60);
+    });
+
+    it('says of a queue that is not there that it is not there', async () => {
+      const { url } = await bench();
+      const absent = await openLetterQueue(url.replace('dead', 'no'));
+      opened.push(absent);
+      await assert.rejects(absent.describe(), (error) => error instanceof ConfigError && error.code === 'queue-missing');
+    });
+
+    it('says of an endpoint that is not there that it does not answer', async () => {
+      const away = await openLetterQueue('http://127.0.0.1:9/000000000000/x', { endpoint: 'http://127.0.0.1:9' });
+      opened.push(away);
+      await assert.rejects(
+        away.describe(),
+        (error) => error instanceof TransientError && error.code === 'queue-unreachable' && /ECONNREFUSED/.test(error.message),
+      );
+      assert.deepEqual(await away.release(['a', 'b']), [0, 1]);
+    });
+  });
+}
+
+async function sendOne(client: SQSClient, input: SendMessageCommandInput): Promise<string> {
+  const { MessageId = '' } = await client.send(new SendMessageCommand(input));
+  return MessageId;
+}

@@ -1,0 +1,4 @@
+import { startElasticMq } from '../../infra/local/elasticmq/elasticmq.ts';
+import { describeLetterQueue } from '../contracts/letter-queue/suite.ts';
+
+describeLetterQueue('ElasticMQ', () => startElasticMq({ queues: [] }));
