@@ -21,9 +21,9 @@ interface DevStart {
   readonly stop: number;
 }
 
-export interface DevStartReport {
+export interface DevReport {
   readonly text: string;
-  /** One line for each bound that a run was over. */
+  /** One line for each bound that was not kept. */
   readonly overruns: readonly string[];
 }
 
@@ -43,7 +43,7 @@ const ROWS: readonly { readonly figure: keyof DevStart; readonly what: string; r
 ];
 
 /** Runs it `runs` times. The first may find a cold disk and an empty compile cache, which is why no bound is for the slowest. */
-export async function measureDevStart(runs: number): Promise<DevStartReport> {
+export async function measureDevStart(runs: number): Promise<DevReport> {
   const starts: DevStart[] = [];
   for (let run = 0; run < runs; run += 1) starts.push(await runDev());
   const rows = ROWS.map(({ figure, what, max }) => {

@@ -9,7 +9,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { build } from '../../infra/build.ts';
-import { type DevStartReport, measureDevStart } from './dev-start.ts';
+import { measureDemo } from './dev-demo.ts';
+import { type DevReport, measureDevStart } from './dev-start.ts';
 import { measureEmbeddedServer } from './embedded-server.ts';
 import { measureForms } from './forms.ts';
 import { type FunctionOptions, type FunctionReport, measureFunction } from './function.ts';
@@ -64,8 +65,9 @@ const { values } = parseArgs({
 const scenarios = Object.entries(values.quick ? QUICK : FULL).filter(([name]) => values.only?.includes(name) ?? true);
 const hasFunction = values.only?.includes('function') ?? true;
 const hasStart = values.only?.includes('start') ?? true;
-if (scenarios.length === 0 && !hasFunction && !hasStart)
-  throw new Error(`no scenario of that name; there are: ${Object.keys(FULL).join(', ')}, function, start`);
+const hasDemo = values.only?.includes('demo') ?? true;
+if (scenarios.length === 0 && !hasFunction && !hasStart && !hasDemo)
+  throw new Error(`no scenario of that name; there are: ${Object.keys(FULL).join(', ')}, function, start, demo`);
 
 const dist = mkdtempSync(join(tmpdir(), 'dogwatch-bench-dist-'));
 process.once('exit', () => rmSync(dist, { recursive: true, force: true }));
@@ -76,7 +78,8 @@ for (const [name, scenario] of scenarios) {
   else report(name, scenario, await measure(name, scenario.objects));
 }
 if (hasFunction) reportFunction(await measureFunction({ dist, ...(values.quick ? QUICK_FUNCTION : FUNCTION) }));
-if (hasStart) reportStart(await measureDevStart(values.quick ? QUICK_DEV_STARTS : DEV_STARTS));
+if (hasStart) reportDev(await measureDevStart(values.quick ? QUICK_DEV_STARTS : DEV_STARTS));
+if (hasDemo) reportDev(await measureDemo());
 
 function measure(name: string, objects: number): Promise<MemoryStep[]> {
   const options = { dist, objects, churnSeconds: values.quick ? 5 : 30, flags: values.flag };
@@ -106,7 +109,7 @@ function reportFunction({ text, ...ratios }: FunctionReport): void {
   }
 }
 
-function reportStart({ text, overruns }: DevStartReport): void {
+function reportDev({ text, overruns }: DevReport): void {
   console.log(`\n${text}`);
   for (const overrun of overruns) console.error(`bench: ${overrun}`);
   if (overruns.length > 0) process.exitCode = 1;
