@@ -21,6 +21,11 @@ export interface AccessSourceOptions {
 const REMOTE_REREAD_MS = 5 * 60_000;
 /** What EKS said of a cluster is asked again after a refusal, unless it is younger than this. */
 const DESCRIBED_MS = 60_000;
+/**
+ * And in any case after this: a cluster that was made again under its name has another address, and at its old one nobody is left who could
+ * refuse. Seldom, since every execution environment of a function asks for itself.
+ */
+const DESCRIBED_REREAD_MS = 30 * 60_000;
 
 export function openSource(source: KubeConfigSource, options: AccessSourceOptions): AccessSource {
   const { environment, readText = readRemoteText } = options;
@@ -51,5 +56,6 @@ function openEksSource(source: EksSource, nowMs: () => number): AccessSource {
         described = { endpoint: await describe(), sinceMs: nowMs() };
       return issuedAccess(described.endpoint, issuer, where);
     },
+    ...(source.endpoint === undefined ? { rereadMs: DESCRIBED_REREAD_MS } : {}),
   };
 }

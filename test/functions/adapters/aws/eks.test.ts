@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it, mock } from 'node:test';
 import { type Eks, openEks } from '../../../../functions/adapters/aws/eks.ts';
+import { openCredentials } from '../../../../functions/adapters/kubernetes/credentials.ts';
 import type { EksSource } from '../../../../functions/adapters/kubernetes/kube-config.ts';
+import { selfSigned } from '../../../../infra/local/certificates.ts';
 import { AwsStub } from '../../../fakes/aws-stub.ts';
 import { checkEksToken, type EksTokenAnswer } from '../../../fakes/eks-authenticator.ts';
 
@@ -144,5 +146,37 @@ describe('openEks, address and CA', () => {
       name: 'ConfigError',
       message: /has no endpoint yet \(status CREATING\); wait until it is ACTIVE/,
     });
+  });
+});
+
+describe('openCredentials of a cluster of EKS', () => {
+  const ca = Buffer.from(selfSigned(['east.eks']).cert).toString('base64');
+  const serve = (host: string) => aws.clusters.set('east', { endpoint: `https://${host}`, certificateAuthority: ca });
+  const asked = (): number => aws.count('DescribeCluster');
+
+  it('finds one that was made again under its name, whose old address leads nowhere, within half an hour', async () => {
+    serve('old.eks');
+    const credentials = openCredentials(east, { nowMs: () => nowMs });
+    const host = async (): Promise<string> => (await credentials.current()).server.host;
+    assert.equal(await host(), 'old.eks');
+    serve('new.eks');
+    nowMs += 29 * MINUTE;
+    assert.deepEqual([await host(), asked()], ['old.eks', 1]);
+    nowMs += MINUTE;
+    aws.clusters.set('east', 'CREATING');
+    assert.deepEqual([await host(), asked()], ['old.eks', 2], 'nothing better is known');
+    serve('new.eks');
+    nowMs += MINUTE;
+    assert.deepEqual([await host(), asked()], ['new.eks', 3]);
+  });
+
+  it('asks for none whose address it was given', async () => {
+    const credentials = openCredentials(
+      { ...east, endpoint: { server: 'https://east.eks', certificateAuthorityData: ca } },
+      { nowMs: () => nowMs },
+    );
+    await credentials.current();
+    nowMs += 60 * MINUTE;
+    assert.deepEqual([(await credentials.current()).server.host, asked()], ['east.eks', 0]);
   });
 });
