@@ -12,6 +12,7 @@ import { booleanOf } from './list-options.ts';
 import { openApiIndex, openApiOf } from './open-api.ts';
 import { answerResource, kindOf } from './resource-requests.ts';
 import { type Route, routeOf } from './routes.ts';
+import { notDone } from './served-write.ts';
 import { openWatch, type WatchDefaults } from './watch-requests.ts';
 
 export interface Serving {
@@ -35,12 +36,18 @@ const VERSION = {
 };
 
 export async function handleRequest(serving: Serving, http: IncomingMessage, response: ServerResponse): Promise<void> {
+  let tellNotDone: (refusedWith: number | undefined) => void = () => undefined;
   try {
     const url = new URL(http.url ?? '/', 'http://localhost');
     const route = routeOf(url.pathname);
+    tellNotDone = (refusedWith) => {
+      const kind = route.kind === 'resource' ? kindOf(serving.state, route) : undefined;
+      if (route.kind !== 'resource' || kind === undefined) return;
+      notDone({ state: serving.state, kind, route, http }, url.searchParams.get('fieldManager'), refusedWith);
+    };
     const isWatch = http.method === 'GET' && booleanOf(url.searchParams, 'watch');
     const isLost = await strike(serving, http, response, isWatch);
-    if (isLost === 'answered') return;
+    if (typeof isLost === 'object') return tellNotDone(isLost.status);
     checkAccess(http, route, url.pathname, serving.token);
     const answer = await answerTo(serving, route, url, http, response, isWatch);
     if (isLost) response.destroy();
@@ -49,6 +56,7 @@ export async function handleRequest(serving: Serving, http: IncomingMessage, res
     // A client that goes in the middle of its request is no fault of ours.
     if (http.destroyed && !http.complete) return;
     if (!(error instanceof ApiFault)) serving.state.options.onError(error);
+    tellNotDone(error instanceof ApiFault ? error.code : 500);
     sendFault(response, error);
   } finally {
     // What nobody read of the body would keep the connection from its next request.
@@ -108,13 +116,13 @@ function fixedAnswer({ state, address }: Serving, route: Exclude<Route, { kind: 
   }
 }
 
-/** Lets an armed fault hit the request. True: it is to be done, but its answer is lost. */
+/** Lets an armed fault hit the request. True: it is to be done, but its answer is lost. With a status, or none: it is not to be done. */
 async function strike(
   { faults }: Serving,
   http: IncomingMessage,
   response: ServerResponse,
   isWatch: boolean,
-): Promise<boolean | 'answered'> {
+): Promise<boolean | { readonly status: number | undefined }> {
   const fault = faults.take({
     method: http.method ?? 'GET',
     url: http.url ?? '/',
@@ -128,7 +136,7 @@ async function strike(
       const { retryAfterSeconds } = fault;
       const headers = retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) };
       send(response, { kind: 'text', status: 429, text: 'Too many requests, please try again later.\n', headers });
-      return 'answered';
+      return { status: 429 };
     }
     case 'initializing':
       throw new ApiFault(429, 'storage is (re)initializing', {
@@ -140,7 +148,7 @@ async function strike(
       throw new ApiFault(fault.code, fault.message ?? 'the embedded API server was told to fail', { reason: 'InternalError' });
     case 'reset':
       response.destroy();
-      return 'answered';
+      return { status: undefined };
     case 'lose-answer':
       return true;
     case 'delay':

@@ -155,7 +155,11 @@ async function removeAll(request: ResourceRequest, { form, mediaType }: Negotiat
   const body = text === '' ? undefined : parseBody(text, http.headers['content-type']);
   const options = deleteOptionsOf(body, query, state.options.now());
   const page = await readPage(state.store, kind, route.namespace, query);
-  for (const { metadata } of page.items) state.writer.delete(kind, metadata.namespace ?? '', metadata.name, options);
+  for (const { metadata } of page.items) {
+    const { namespace = '', name } = metadata;
+    const remove = (): Deletion => state.writer.delete(kind, namespace, name, options);
+    observed({ ...request, route: { ...route, namespace, name } }, 'delete', remove);
+  }
   return { kind: 'object', status: 200, body: presentList(page, kind, form, state.options.now()), mediaType };
 }
 

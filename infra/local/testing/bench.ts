@@ -128,7 +128,7 @@ export class Bench implements AsyncDisposable {
 
   /** Lets that much virtual time pass, and all that comes due in it. @throws BenchError `busy` as {@link settle} does */
   advance(seconds: number, limits: Partial<Limits> = {}): Promise<void> {
-    return this.#parts.pipeline.advance(seconds, { ...LIMITS, ...limits });
+    return this.#parts.pipeline.advance(seconds, { ...LIMITS, withinSeconds: seconds, ...limits });
   }
 
   /** What the virtual clock shows. */

@@ -8,7 +8,7 @@ export interface Effect {
   /** For example `apply status of Greeting default/hello`, `send retry of ...`, `acknowledge created of ...`. */
   readonly text: string;
   /** Where the function died. */
-  crashed?: 'before' | 'after';
+  readonly crashed?: 'before' | 'after';
 }
 
 /** Which effect: its number, a part of its text, or whatever the function says yes to. */
@@ -62,7 +62,7 @@ export class Effects {
 
   /** Notes an effect that is about to be, and the side on which the function dies at it. */
   begin(text: string): Effect {
-    const effect: Effect = { index: this.#texts.push(text), text };
+    const effect: { -readonly [Field in keyof Effect]: Effect[Field] } = { index: this.#texts.push(text), text };
     this.#all.push(effect);
     for (const armed of this.#armed) {
       if (!chooses(armed.choice, effect)) continue;

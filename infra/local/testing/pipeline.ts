@@ -27,7 +27,7 @@ const ENDLESS = `is the last of more than ${GENERATIONS_MAX} objects, each made 
 export interface Limits {
   /** Runs of one object within the call; 100 if left out. */
   readonly maxRuns: number;
-  /** Virtual seconds that the call may let pass; a day if left out. `advance` has its own. */
+  /** Virtual seconds that the call may let pass; a day if left out, of `advance` what it is asked for. */
   readonly withinSeconds: number;
 }
 
@@ -83,6 +83,8 @@ export class Pipeline {
   /** Lets so much virtual time pass, with all that comes due in it, and whatever follows at its end. */
   async advance(seconds: number, limits: Limits): Promise<void> {
     checkNumbers({ seconds, ...limits });
+    if (seconds > limits.withinSeconds)
+      throw new BenchError('bad-number', `advance is asked for ${seconds} s, and withinSeconds allows ${limits.withinSeconds}`);
     await this.#alone(async () => {
       const { clock, queues } = this.#options;
       const runs = new RunCounts();

@@ -52,15 +52,15 @@ export interface RunOutcome extends ObjectPlace {
   readonly apiRequestCount: number;
 }
 
-/** A write that an API server was asked for. */
+/** A write that an API server was asked for; a delete of many is one for each object. */
 export interface RecordedWrite extends ObjectPlace {
   readonly verb: 'create' | 'update' | 'patch' | 'apply' | 'delete';
   readonly subresource: '' | 'status';
   /** The field manager: `dogwatch` and `dogwatch-finalizer` are the function, `bench` is the test. */
   readonly manager: string;
-  /** True where it changed nothing, or was refused. */
+  /** True where it changed nothing, was refused, or was hit by a fault before it was done. */
   readonly isNoOp: boolean;
-  /** HTTP status of the refusal. */
+  /** HTTP status of the refusal, also by a fault; undefined where a fault broke the connection. */
   readonly refusedWith?: number;
 }
 

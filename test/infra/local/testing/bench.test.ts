@@ -50,6 +50,39 @@ describe('a bench', () => {
     assert.deepEqual([bench.writes.at(-1)?.refusedWith, bench.writes.at(-1)?.isNoOp], [422, true]);
   });
 
+  it('records a delete of many by its objects, and what is refused before it is tried', async () => {
+    await using bench = await startBench({ reconcilers: [greetingWith()] });
+    for (const name of ['one', 'two']) await bench.apply(greetingObject('hi', name));
+    bench.clearRecords();
+    const { url, token } = bench.server;
+    const ask = async (method: string, more: RequestInit = {}): Promise<number> => {
+      const { status } = await fetch(`${url}/apis/platform.example/v1/namespaces/default/greetings`, {
+        ...{ method, ...more },
+        headers: { authorization: `Bearer ${token}`, 'user-agent': 'somebody', 'content-type': 'application/json' },
+      });
+      return status;
+    };
+    assert.deepEqual([await ask('POST', { body: '{' }), await ask('DELETE')], [400, 200]);
+    assert.deepEqual(
+      bench.writes.map(({ verb, kind, name, manager, isNoOp, refusedWith }) => [verb, kind, name, manager, isNoOp, refusedWith]),
+      [
+        ['create', 'Greeting', '', 'somebody', true, 400],
+        ['delete', 'Greeting', 'one', 'somebody', false, undefined],
+        ['delete', 'Greeting', 'two', 'somebody', false, undefined],
+      ],
+    );
+  });
+
+  it('applies the items of a list', async () => {
+    await using bench = await startBench({ reconcilers: [greetingWith()] });
+    const list = { apiVersion: 'v1', kind: 'List', items: [greetingObject('hi', 'one'), greetingObject('ho', 'two')] };
+    const applied = await bench.apply(JSON.stringify(list));
+    assert.deepEqual(
+      applied.map(({ metadata }) => metadata.name),
+      ['one', 'two'],
+    );
+  });
+
   it('lets drift be repaired, follows a change of the spec, and collects what is deleted', async () => {
     await using bench = await startBench({ reconcilers: [greetingWith()] });
     await bench.apply(greetingObject('hi'));

@@ -26,13 +26,13 @@ describe('the faults of a bench', () => {
     assert.deepEqual(await text(), { text: 'two' });
   });
 
-  for (const [name, fault, code] of [
-    ['429 without Retry-After', { kind: 'throttle' }, 'throttled'],
-    ['503', { kind: 'error', code: 503 }, 'server-error'],
-    ['a reset', { kind: 'reset' }, 'unreachable'],
-    ['an answer that is lost', { kind: 'lose-answer' }, 'unreachable'],
+  for (const [name, fault, code, writes] of [
+    ['429 without Retry-After', { kind: 'throttle' }, 'throttled', { isNoOp: true, refusedWith: 429 }],
+    ['503', { kind: 'error', code: 503 }, 'server-error', { isNoOp: true, refusedWith: 503 }],
+    ['a reset', { kind: 'reset' }, 'unreachable', { isNoOp: true }],
+    ['an answer that is lost', { kind: 'lose-answer' }, 'unreachable', { isNoOp: false }],
   ] as const) {
-    it(`${name}: the run is tried again, and the test is not hit`, async () => {
+    it(`${name}: the run is tried again, the test is not hit, and the write is recorded`, async () => {
       // Twice: a connection that breaks at once is taken for one that died while idle, and asked on again.
       bench.faults.add({ ...fault, times: 2, where: ({ method }) => method === 'PATCH' });
       await bench.apply(greetingObject('two'));
@@ -40,6 +40,9 @@ describe('the faults of a bench', () => {
       assert.equal(bench.outcomes[0]?.code, code);
       assert.equal(bench.outcomes.at(-1)?.branch, 'reconciled');
       assert.deepEqual(await text(), { text: 'two' });
+      const [hit] = bench.writes.filter(({ kind }) => kind === 'ConfigMap');
+      const place = { cluster: 'test', kind: 'ConfigMap', namespace: 'default', name: 'hello' };
+      assert.deepEqual(hit, { ...place, verb: 'apply', subresource: '', manager: 'dogwatch', ...writes });
     });
   }
 

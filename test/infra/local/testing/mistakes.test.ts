@@ -93,6 +93,9 @@ describe('a bench', () => {
     for (const seconds of [-1, Number.NaN, Number.POSITIVE_INFINITY])
       await assert.rejects(bench.advance(seconds), { code: 'bad-number', message: `seconds is ${seconds}; give a number, 0 or more` });
     await assert.rejects(bench.settle({ maxRuns: Number.NaN }), { message: 'maxRuns is NaN; give a number, 0 or more' });
+    const tooLong = 'advance is asked for 60 s, and withinSeconds allows 30';
+    await assert.rejects(bench.advance(60, { withinSeconds: 30 }), { code: 'bad-number', message: tooLong });
+    await bench.advance(200_000); // more than what settle may let pass
     await assert.rejects(bench.settle({ withinSeconds: -1 }), { message: 'withinSeconds is -1; give a number, 0 or more' });
   });
 
