@@ -114,7 +114,12 @@ describe('readClusters', () => {
     [
       'an address that is none',
       'clusters: [{name: east, eks: {cluster: a, region: eu-west-1}, server: a, certificateAuthorityData: Y2E=}]',
-      'clusters.yml: clusters[0] (east): server: is no http(s) address',
+      'clusters.yml: clusters[0] (east): server: is no https address',
+    ],
+    [
+      'a server to which tokens of AWS would go in the clear',
+      'clusters: [{name: east, eks: {cluster: a, region: eu-west-1}, server: "http://a", certificateAuthorityData: Y2E=}]',
+      'clusters.yml: clusters[0] (east): server: is no https address',
     ],
     [
       'an address beside a kubeconfig',
