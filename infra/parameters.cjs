@@ -25,7 +25,8 @@ const NAMED_MAX_CHARACTERS = 5_500;
 /** As long as they can be, in most partitions. */
 const PSEUDO_PARAMETERS = { Partition: 'aws', Region: 'ap-southeast-1', AccountId: '111122223333' };
 
-const REFERENCE = /^(ssm|secretsmanager):[^\s]+$/;
+/** One text in a store; IAM would read a wildcard as many. */
+const REFERENCE = /^(ssm|secretsmanager):[^\s*?]+$/;
 const arn = (service) => z.string().regex(new RegExp(`^arn:[a-z-]+:${service}:`), `is no ARN of ${service}`);
 /** Texts on the command line: a,b,c. */
 const list = (item) => z.preprocess((value) => (typeof value === 'string' ? value.split(',').filter(Boolean) : value), z.array(item));
@@ -34,7 +35,10 @@ const count = (least, most) => z.coerce.number().int().min(least).max(most);
 const PARAMETERS = z.strictObject({
   clusters: z
     .string()
-    .regex(/^((ssm|secretsmanager):[^\s]+|[^\s:/]+)$/, 'is neither ssm:/name nor secretsmanager:id nor the name of a file in the package'),
+    .regex(
+      /^((ssm|secretsmanager):[^\s*?]+|[^\s:/]+)$/,
+      'is neither ssm:/name nor secretsmanager:id nor the name of a file in the package',
+    ),
   clusterNames: list(z.string().regex(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/, 'is no name of a cluster')).refine(
     (names) => names.length > 0 && names.length <= CLUSTERS_MAX && new Set(names).size === names.length,
     `needs 1 to ${CLUSTERS_MAX} names, each once; with more, let several stages have a part of the clusters each`,

@@ -125,6 +125,8 @@ describe('parameters of a stage', () => {
       { ...OWN, roleArns: ['arn:aws:sns:eu-west-1:1:ops'] },
       /^parameter roleArns\.0 of stage prod: is no ARN of iam/,
     ],
+    ['all parameters there are', { ...OWN, credentials: ['ssm:*'] }, /^parameter credentials\.0 of stage prod: is neither ssm:/],
+    ['a registry of any name', { ...OWN, clusters: 'secretsmanager:dogwatch-?' }, /^parameter clusters of stage prod: is neither ssm:/],
     [
       'more secrets than a policy can name',
       { ...OWN, credentials: Array.from({ length: 60 }, (_, at) => `secretsmanager:dogwatch/kubeconfigs/cluster-${at}`) },
