@@ -136,10 +136,8 @@ describe('dogwatch dev', () => {
 
     const processes = childrenOf(dev.pid);
     assert.ok(processes.length >= 2, 'the watcher and the function are processes');
-    const stoppedAtMs = performance.now();
-    dev.interrupt();
+    dev.interrupt(); // how long it takes, test/bench/dev-start.ts measures
     assert.equal(await dev.ended, 0, dev.output);
-    assert.ok(performance.now() - stoppedAtMs < 3_000, 'it takes no three seconds');
     assert.deepEqual(
       processes.filter((pid) => !isGone(pid)),
       [],

@@ -187,6 +187,11 @@ describe('the view elsewhere', () => {
 const SCRIPT = 'script';
 const hasScript = /util-linux/.test(spawnSync(SCRIPT, ['--version'], { encoding: 'utf8' }).stdout ?? '');
 
+// Where every change is tested nothing may be left out in silence.
+if (!hasScript && process.env['CI'] === 'true') {
+  it('the view in a pseudo-terminal', () => assert.fail('CI=true, and there is no script of util-linux: install util-linux, or bsdutils'));
+}
+
 describe('the view in a pseudo-terminal', { skip: hasScript ? false : 'no script of util-linux here' }, () => {
   const program = `
     const { createView } = await import(${JSON.stringify(resolve(import.meta.dirname, '../../../../infra/local/dev/view.ts'))});
