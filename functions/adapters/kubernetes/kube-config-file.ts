@@ -94,6 +94,8 @@ function currentContext(config: z.infer<typeof document>, path: string): string 
 }
 
 function parseDocument(content: string, path: string): z.infer<typeof document> {
+  if (content.split('\n').every((line) => /^\s*(#|---\s*$|$)/.test(line)))
+    throw new ConfigError('kubeconfig-empty', `${path}: is empty; a kubeconfig is needed there`);
   let yaml: unknown;
   try {
     yaml = load(content);

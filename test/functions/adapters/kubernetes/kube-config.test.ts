@@ -147,7 +147,10 @@ describe('loadAccess of a file', () => {
     assert.throws(() => loadAccess({ kind: 'file', path: join(dir, 'none.yaml') }), oneLine(/none\.yaml does not exist/));
     const broken = write('broken.yaml', 'users:\n- token: hunter2\n  a: [\n');
     assert.throws(() => loadAccess({ kind: 'file', path: broken }), oneLine(/broken\.yaml: does not parse as YAML \(line \d+\)/));
-    assert.throws(() => loadAccess({ kind: 'file', path: write('empty.yaml', '') }), oneLine(/empty\.yaml/));
+    for (const nothing of ['', '\n\n', '# to be filled\n', '---\n']) {
+      const path = write('empty.yaml', nothing);
+      assert.throws(() => loadAccess({ kind: 'file', path }), oneLine(/empty\.yaml: is empty/));
+    }
     assert.throws(() => loadAccess({ kind: 'file', path: write('text.yaml', 'hello') }), oneLine(/text\.yaml: the document/));
   });
 
