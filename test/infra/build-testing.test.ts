@@ -52,15 +52,28 @@ describe('dogwatch/testing', () => {
       wrong,
       "import { startBench } from './testing.js';\nawait startBench({ reconcilers: [], settings: { maxAttempt: 3 } });\n",
     );
+    const noStatus = join(out, 'no-status.ts');
+    writeFileSync(
+      noStatus,
+      `import { defineReconciler } from '../../functions/core/reconciler.ts';
+import { greeting } from './greeting.ts';
+defineReconciler({ resource: greeting.resource, reconcile: async () => ({ apply: [] }) });
+`,
+    );
     const config = join(out, 'tsconfig.json');
     const compilerOptions = { typeRoots: [join(ROOT, 'node_modules/@types')] };
-    writeFileSync(config, JSON.stringify({ extends: '../../tsconfig.json', compilerOptions, include: [], files: [...files, wrong] }));
+    writeFileSync(
+      config,
+      JSON.stringify({ extends: '../../tsconfig.json', compilerOptions, include: [], files: [...files, wrong, noStatus] }),
+    );
     const manifest = createRequire(import.meta.url).resolve('typescript/package.json');
     const checked = run(process.execPath, [join(dirname(manifest), 'bin/tsc'), '-p', config]);
     await assert.rejects(checked, ({ stdout }: { stdout: string }) => {
       const faults = stdout.split('\n').filter((line) => /error TS/.test(line));
-      assert.equal(faults.length, 1, stdout);
-      assert.match(faults[0] ?? '', /wrong\.ts.*'maxAttempt'/);
+      assert.equal(faults.length, 2, stdout);
+      assert.match(stdout, /wrong\.ts.*'maxAttempt'/);
+      assert.match(stdout, /no-status\.ts(.*\n)+.*Property 'status' is missing/);
+      assert.doesNotMatch(stdout, /isDescribed/);
       return true;
     });
   });
