@@ -1,4 +1,4 @@
 import { startElasticMq } from '../../infra/local/elasticmq/elasticmq.ts';
 import { describeLetterQueue } from '../contracts/letter-queue/suite.ts';
 
-describeLetterQueue('ElasticMQ', () => startElasticMq({ queues: [] }));
+describeLetterQueue('ElasticMQ', () => startElasticMq({ queues: [] }), { hidesSources: true, hidesRetention: true });
