@@ -9,12 +9,16 @@ import type { Queue } from '../adapters/queue-port.ts';
 import { readCalmly, readRemoteText } from '../adapters/remote-text.ts';
 import { createServerReader, type ServerReader } from '../adapters/server-reader.ts';
 import { createLog, type Log } from '../adapters/telemetry.ts';
+import { mapBounded } from '../core/bounded.ts';
 import { type Environment, readConfig } from '../core/config.ts';
 import { ConfigError } from '../core/errors.ts';
 import { checkReconcilers } from '../core/reconciler.ts';
 import { reconcilers } from '../reconcilers/index.ts';
 import type { RegisteredCluster } from './registry-watch.ts';
 import { type StartingCluster, startWatcher, type WatcherOptions } from './watcher.ts';
+
+/** Kubeconfigs that are read at once: a store of AWS throttles who asks for a hundred. */
+const SERVERS_AT_ONCE = 10;
 
 /** 0: stopped as asked; 1: ended by a fault of ours; 2: wrong configuration, before anything was started. */
 export type WatcherExitCode = 0 | 1 | 2;
@@ -56,21 +60,24 @@ export async function runWatcher(env: Environment, adapters: Partial<StartAdapte
     const config = readConfig(env, 'watcher');
     const read = async (): Promise<RegisteredCluster[]> => {
       const entries = await all.readClusters(config.clusters);
-      return Promise.all(entries.map(async (entry) => ({ entry, server: await all.serverOf(entry) })));
+      return mapBounded(entries, SERVERS_AT_ONCE, async (entry) => ({ entry, server: await all.serverOf(entry) }));
     };
-    for (const cluster of await read()) clusters.push({ ...cluster, client: connectIfGood(cluster.entry, all.connectCluster, faults) });
+    const end = Promise.withResolvers<void>();
+    // Before anything is waited for: a registry in AWS may be long in coming.
+    host.onStop(end.resolve);
+    const registered = await Promise.race([read(), end.promise]);
+    if (registered === undefined) return 0;
+    for (const cluster of registered) clusters.push({ ...cluster, client: connectIfGood(cluster.entry, all.connectCluster, faults) });
     // One bad cluster stops no other, also not when the pod is moved; where there is none but bad ones, somebody should know at once.
     if (faults.length === clusters.length && faults[0] !== undefined) throw faults[0];
     const queue = await all.createQueue();
     log = all.createLog();
-    const end = Promise.withResolvers<void>();
     let exitCode: WatcherExitCode = 0;
     const fail = (error: unknown): void => {
       exitCode = 1;
       log?.error('unexpected error; the watcher ends', { error });
       end.resolve();
     };
-    host.onStop(end.resolve);
     host.onFault(fail);
     const watcher = await startWatcher({
       config,

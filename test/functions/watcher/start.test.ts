@@ -81,6 +81,31 @@ describe('runWatcher', () => {
     assert.equal(scene.log.count('watcher stopped'), 1);
   });
 
+  it('is 0 when it is asked to stop while the registry does not come', async () => {
+    const scene = new StartScene();
+    const createQueue = (): never => assert.fail('it goes on');
+    const code = scene.run(env, { readClusters: () => new Promise(() => undefined), createQueue });
+    scene.stop();
+    assert.deepEqual([await code, scene.errors, scene.isReleased], [0, [], true]);
+  });
+
+  it('asks where clusters are reached a few at a time', async () => {
+    const scene = new StartScene();
+    const entries = Array.from({ length: 50 }, (_, index) => ({ name: `c${index}` }) as ClusterEntry);
+    let [underWay, most] = [0, 0];
+    const serverOf = async (): Promise<undefined> => {
+      underWay += 1;
+      most = Math.max(most, underWay);
+      await Promise.resolve();
+      underWay -= 1;
+    };
+    const connectCluster = (): never => {
+      throw new ConfigError('kubeconfig-invalid', 'none is there');
+    };
+    assert.equal(await scene.run(env, { readClusters: async () => entries, serverOf, connectCluster }), 2);
+    assert.ok(most > 1 && most <= 10, `${most} at once`);
+  });
+
   it('is 2 with one line for a wrong configuration, before a cluster or the queue is asked', async () => {
     const scene = new StartScene();
     const touched = (): never => assert.fail('touched');
