@@ -21,6 +21,8 @@ export function checkLetterQueue({ url, redriveTargetArn, sourceUrls }: QueueDes
   }
   if (redriveTargetArn !== undefined) refuse(`it has a RedrivePolicy, so that a look may move its messages to ${redriveTargetArn}`);
   const isConfigured = configured.deadLetters !== undefined && queueNameOf(configured.deadLetters) === name;
-  if (!isConfigured && (sourceUrls ?? []).length === 0)
-    refuse('no queue has it as its dead-letter queue, and DOGWATCH_DEAD_LETTER_QUEUE_URL does not name it');
+  if (isConfigured || (sourceUrls !== undefined && sourceUrls.length > 0)) return;
+  const unnamed = 'DOGWATCH_DEAD_LETTER_QUEUE_URL does not name it';
+  if (sourceUrls === undefined) refuse(`${unnamed}, and we may not ask whose dead letters come there (sqs:ListDeadLetterSourceQueues)`);
+  refuse(`no queue has it as its dead-letter queue, and ${unnamed}`);
 }

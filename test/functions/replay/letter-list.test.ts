@@ -79,7 +79,7 @@ describe('groupLetters', () => {
     );
   });
 
-  it('puts first what SQS deletes first, by the first send and not by when a letter came', () => {
+  it('puts first what SQS deletes first, by the first send and not by when a letter came (B43)', () => {
     const sent = (seconds: number) => after(seconds).getTime();
     const letters = [
       record({ code: 'new', sentMs: sent(500) }),

@@ -220,6 +220,12 @@ describe('checkLetterQueue', () => {
       {},
       /no queue has it as its dead-letter queue, and DOGWATCH_DEAD_LETTER_QUEUE_URL does not name it/,
     ],
+    [
+      'one of which we may not ask, and which is not configured',
+      { ...queue, sourceUrls: undefined },
+      {},
+      /does not name it, and we may not ask whose dead letters come there/,
+    ],
     ['the live queue', { ...queue, url: live, sourceUrls: [] }, { live, deadLetters: LETTERS_URL }, /it is the live queue/],
     [
       'the bulk queue, named as that for dead letters',
