@@ -37,66 +37,35 @@ const WIDTH = 100;
  */
 export async function dev(env: Environment, options: DevOptions): Promise<ExitCode> {
   checkUsage(options);
-  const { apply, reconcilers, demo: isDemo = false, once = false } = options;
   // Shown before the rest is loaded, which takes a second.
   const { createView, canRedraw } = await import('../../infra/local/dev/view.ts');
   const { stdout } = process;
   const view = createView({ stream: stdout });
-  view.emit({ kind: 'step', text: 'starting' });
-  const { stop, dispose } = stopOnSignals(() => view.emit({ kind: 'step', text: 'stopping' }));
-  const stopped = new Promise<End>((resolve) => stop.signal.addEventListener('abort', () => resolve({ code: 0 }), { once: true }));
+  const emit = (event: DevEvent): void => view.emit(event);
+  emit({ kind: 'step', text: 'starting' });
+  const { stop, dispose } = stopOnSignals(() => emit({ kind: 'step', text: 'stopping' }));
+  const stopped = new Promise<End>((resolve) => stop.signal.addEventListener('abort', () => resolve(STOPPED), { once: true }));
+  const { once = false } = options;
   const summaryOptions = { width: stdout.columns || WIDTH, hasColor: once && canRedraw(stdout) && stdout.hasColors() };
-  let summary: readonly string[] = [];
+  let end = STOPPED;
   try {
-    const [{ startDevSession }, { embeddedClusters }, demo] = await Promise.all([
-      import('../../infra/local/dev/session.ts'),
-      import('../../infra/local/dev/embedded-clusters.ts'),
-      isDemo ? openDemo(env, { emit: (event) => view.emit(event), isCalm: !canRedraw(stdout), once }) : undefined,
-    ]);
-    const common = {
-      env: demo?.env ?? env,
-      manifests: apply,
-      isCodeFixed: once, // whoever reads the summary knows what it is about
-      emit: (event: DevEvent) => (demo ?? view).emit(event),
-      ...(reconcilers === undefined ? {} : { reconcilers }),
-    };
-    const start = async (): Promise<Run> => {
-      if (demo === undefined) return { session: await startDevSession({ ...common, clusters: await clusterSource(options) }) };
-      const session = await startDevSession({ ...common, clusters: embeddedClusters(CLUSTERS) });
-      return { session, play: () => demo.play(session, stop.signal) };
-    };
-    const starting = start();
+    const starting = startRun(env, options, { emit, isCalm: !canRedraw(stdout), signal: stop.signal });
     starting.catch(() => undefined); // nobody waits for it any more where the run is stopped before
     // The programs of control planes may be built for minutes: whoever has enough of that does not wait.
-    const started = await Promise.race([starting, stopped.then(() => undefined)]);
-    if (started === undefined) return 0;
-    const { session, play } = started;
-    const tellFirstSteps = async (): Promise<void> => {
-      for (const text of (await session.ready).firstSteps) view.emit({ kind: 'step', text });
-    };
-    /** Ends the run where the story is all that was asked for. */
-    const story = async (): Promise<End> => {
-      const end = await play?.();
-      summary = end?.summary(summaryOptions) ?? [];
-      if (once) return { code: end?.isWell === true ? 0 : 1 };
-      for (const text of summary) view.emit({ kind: 'story', part: 'summary', text });
-      summary = [];
-      await tellFirstSteps();
-      return new Promise(() => undefined);
-    };
-    const end = await Promise.race([stopped, session.failed.then((failure) => ({ failure })), story()]).finally(() => session.stop());
-    if ('failure' in end) throw end.failure;
+    const run = await Promise.race([starting, stopped.then(() => undefined)]);
+    if (run === undefined) return 0;
+    end = await Promise.race([stopped, failureOf(run), followRun(run, { emit, once, summaryOptions })]).finally(() => run.session.stop());
     return end.code;
   } finally {
     view.stop(); // before a failure or the summary is told: the picture has the screen to itself
-    if (summary.length > 0) console.log(['', ...summary].join('\n'));
+    if (end.summary.length > 0) console.log(['', ...end.summary].join('\n'));
     dispose();
     setTimeout(() => process.exit(), LEAVE_MS).unref();
   }
 }
 
 type Demo = import('../../infra/local/dev/demo/demo.ts').Demo;
-type DemoOptions = import('../../infra/local/dev/demo/demo.ts').DemoOptions;
+type SummaryOptions = import('../../infra/local/dev/demo/summary.ts').SummaryOptions;
 type ClusterSource = import('../../infra/local/dev/dev-clusters.ts').ClusterSource;
 type DevEvent = import('../../infra/local/dev/dev-state.ts').DevEvent;
 type DevSession = import('../../infra/local/dev/session.ts').DevSession<import('../../infra/local/dev/dev-clusters.ts').DevCluster>;
@@ -107,8 +76,59 @@ interface Run {
   readonly play?: () => ReturnType<Demo['play']>;
 }
 
-/** How a run ends. */
-type End = { readonly code: ExitCode } | { readonly failure: unknown };
+/** How a run ends, and what is printed after it. */
+interface End {
+  readonly code: ExitCode;
+  readonly summary: readonly string[];
+}
+
+const STOPPED: End = { code: 0, summary: [] };
+
+interface RunSurroundings {
+  readonly emit: (event: DevEvent) => void;
+  readonly isCalm: boolean;
+  readonly signal: AbortSignal;
+}
+
+async function startRun(env: Environment, options: DevOptions, { emit, isCalm, signal }: RunSurroundings): Promise<Run> {
+  const { apply, reconcilers, demo: isDemo = false, once = false } = options;
+  const [{ startDevSession }, { embeddedClusters }, demo] = await Promise.all([
+    import('../../infra/local/dev/session.ts'),
+    import('../../infra/local/dev/embedded-clusters.ts'),
+    isDemo ? import('../../infra/local/dev/demo/demo.ts').then(({ createDemo }) => createDemo(env, { emit, isCalm, once })) : undefined,
+  ]);
+  const common = {
+    env: demo?.env ?? env,
+    manifests: apply,
+    isCodeFixed: once, // whoever reads the summary knows what it is about
+    emit: demo === undefined ? emit : (event: DevEvent) => demo.emit(event),
+    ...(reconcilers === undefined ? {} : { reconcilers }),
+  };
+  if (demo === undefined) return { session: await startDevSession({ ...common, clusters: await clusterSource(options) }) };
+  const session = await startDevSession({ ...common, clusters: embeddedClusters(CLUSTERS) });
+  return { session, play: () => demo.play(session, signal) };
+}
+
+interface Telling {
+  readonly emit: (event: DevEvent) => void;
+  readonly once: boolean;
+  readonly summaryOptions: SummaryOptions;
+}
+
+/** Tells the story, where there is one, and ends with it where it is all that was asked for; else it tells what to try, and never ends. */
+async function followRun({ session, play }: Run, { emit, once, summaryOptions }: Telling): Promise<End> {
+  const end = await play?.();
+  const summary = end?.summary(summaryOptions) ?? [];
+  if (once) return { code: end?.isWell === true ? 0 : 1, summary };
+  for (const text of summary) emit({ kind: 'story', part: 'summary', text });
+  for (const text of (await session.ready).firstSteps) emit({ kind: 'step', text });
+  return new Promise(() => undefined);
+}
+
+/** @throws what the run cannot go on with */
+async function failureOf({ session }: Run): Promise<never> {
+  throw await session.failed;
+}
 
 /** @throws ConfigError `usage` */
 function checkUsage({
@@ -137,9 +157,4 @@ async function clusterSource({ kubeconfig, context = [], takeOver = false, real 
   }
   if (real) return (await import('../../infra/local/dev/real-clusters.ts')).realClusters(CLUSTERS);
   return (await import('../../infra/local/dev/embedded-clusters.ts')).embeddedClusters(CLUSTERS);
-}
-
-async function openDemo(env: Environment, options: DemoOptions): Promise<Demo> {
-  const { createDemo } = await import('../../infra/local/dev/demo/demo.ts');
-  return createDemo(env, options);
 }
