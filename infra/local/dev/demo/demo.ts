@@ -3,7 +3,7 @@ import type { Environment } from '../../../../functions/core/config.ts';
 import type { DevEvent } from '../dev-state.ts';
 import type { DevSession } from '../session.ts';
 import { createLedger } from './ledger.ts';
-import { settingsText, storyEnvironment } from './settings.ts';
+import { likelyCauseIn, settingsText, storyEnvironment } from './settings.ts';
 import { type OpenStage, openStage } from './stage.ts';
 import { change } from './steps/change.ts';
 import { create } from './steps/create.ts';
@@ -60,7 +60,7 @@ export function createDemo(env: Environment, { emit, isCalm, once }: DemoOptions
     emit({ kind: 'story', part: 'note', text: settingsText(demoEnv) });
     const stage = openStage({ pipeline, ledger, signal, tell: (text) => emit({ kind: 'story', part: 'note', text }) });
     try {
-      return await playSteps<OpenStage>(STEPS, stage, emit);
+      return await playSteps<OpenStage>(STEPS, stage, emit, { likelyCause: likelyCauseIn(env) });
     } finally {
       stage.close();
     }

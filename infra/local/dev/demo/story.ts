@@ -19,6 +19,12 @@ export interface StoryResult {
 /** What the player needs of a stage besides what the steps need. */
 export type Playable = Pick<OpenStage, 'beginStep' | 'lines' | 'quiet' | 'signal'>;
 
+export interface PlayOptions {
+  /** Told with a step that failed as steps foresee it. */
+  readonly likelyCause?: string | undefined;
+  readonly nowMs?: () => number;
+}
+
 /**
  * Plays them on the stage and tells of each.
  *
@@ -28,7 +34,7 @@ export async function playSteps<On extends Playable>(
   steps: readonly Step<On>[],
   stage: On,
   emit: (event: DevEvent) => void,
-  nowMs: () => number = () => performance.now(),
+  { likelyCause, nowMs = () => performance.now() }: PlayOptions = {},
 ): Promise<StoryResult> {
   const begunMs = nowMs();
   const results: StepResult[] = [];
@@ -50,7 +56,7 @@ export async function playSteps<On extends Playable>(
     };
     const end = await played().then(
       (followed) => ({ kind: 'well', text: followed }) as const,
-      (error: unknown) => ({ kind: 'failed', text: failureText(error, stage.signal) }) as const,
+      (error: unknown) => ({ kind: 'failed', text: failureText(error, stage.signal, likelyCause) }) as const,
     );
     results.push({ name, ...end, seconds: ((endedMs ?? nowMs()) - stepBegunMs) / 1000, figures: figuresOf(stage.lines()) });
     emit({ kind: 'story', part: end.kind === 'well' ? 'result' : 'failure', text: end.text });
@@ -59,8 +65,9 @@ export async function playSteps<On extends Playable>(
   return { results, seconds: (nowMs() - begunMs) / 1000 };
 }
 
-function failureText(error: unknown, signal: AbortSignal): string {
+function failureText(error: unknown, signal: AbortSignal, likelyCause: string | undefined): string {
   signal.throwIfAborted();
+  if (error instanceof StepFailure && likelyCause !== undefined) return `${error.message}; ${likelyCause}`;
   if (error instanceof StepFailure || error instanceof DogwatchError) return error.message;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { dev } from '../../../../../functions/cli/dev.ts';
 import { createDemo } from '../../../../../infra/local/dev/demo/demo.ts';
+import { likelyCauseIn } from '../../../../../infra/local/dev/demo/settings.ts';
 import type { DevEvent } from '../../../../../infra/local/dev/dev-state.ts';
 
 const noRun = { ready: new Promise<never>(() => undefined) };
@@ -57,6 +58,29 @@ describe('the demo', () => {
       ...{ DOGWATCH_RETRY_BASE_SECONDS: '1', DOGWATCH_HOLD_MAX_SECONDS: '7', DOGWATCH_CIRCUIT_OPEN_SECONDS: '1', PATH: '/bin' },
     });
   });
+});
+
+describe('a likely cause of a step that fails', () => {
+  for (const [name, env, told] of [
+    ['is none where nothing is set', { PATH: '/bin', DOGWATCH_MAX_AGE_SECONDS: undefined }, undefined],
+    [
+      "is none where what is set is the story's, or no wait and no limit",
+      { DOGWATCH_RETRY_BASE_SECONDS: '1', DOGWATCH_HTTP_ADDRESS: 'x:0' },
+      undefined,
+    ],
+    [
+      "is a wait other than the story's",
+      { DOGWATCH_RETRY_BASE_SECONDS: '60' },
+      /: DOGWATCH_RETRY_BASE_SECONDS=60 \(1 in the story\); unset/,
+    ],
+    ['is a limit that the story has none of', { DOGWATCH_MAX_ATTEMPTS: '1000' }, /: DOGWATCH_MAX_ATTEMPTS=1000; unset/],
+  ] as const) {
+    it(name, () => {
+      const cause = likelyCauseIn(env);
+      if (told === undefined) assert.equal(cause, undefined);
+      else assert.match(cause ?? '', told);
+    });
+  }
 });
 
 describe('the options of dogwatch dev', () => {

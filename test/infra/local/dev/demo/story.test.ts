@@ -35,13 +35,8 @@ class StageDouble implements Playable {
     this.#lines.push(...this.late.splice(0));
   }
 
-  play(steps: readonly Step<StageDouble>[]) {
-    return playSteps(
-      steps,
-      this as StageDouble,
-      (event) => this.events.push(event),
-      () => this.nowMs,
-    );
+  play(steps: readonly Step<StageDouble>[], likelyCause?: string) {
+    return playSteps(steps, this as StageDouble, (event) => this.events.push(event), { nowMs: () => this.nowMs, likelyCause });
   }
 }
 
@@ -116,6 +111,17 @@ describe('playSteps', () => {
       assert.ok(!isWell(result));
     });
   }
+
+  it('tells a likely cause with what a step waited for in vain, and with no fault of the code', async () => {
+    const told = async (error: unknown): Promise<string> => {
+      const stage = new StageDouble();
+      await stage.play([failing(error)], 'likely because of A=60');
+      const last = stage.events.at(-1);
+      return last?.kind === 'story' ? last.text : '';
+    };
+    assert.equal(await told(new StepFailure('waited 30 s')), 'waited 30 s; likely because of A=60');
+    assert.doesNotMatch(await told(new TypeError('no such thing')), /likely/);
+  });
 
   it('is a failure of the step where its messages come to no end', async () => {
     const stage = new StageDouble();
