@@ -21,6 +21,7 @@ export type BenchErrorCode =
   | 'closed'
   /* Crashes, and what is outside of the cluster. */
   | 'bad-crash-point'
+  | 'crash-unused'
   | 'no-run'
   | 'bad-address'
   /* What `forEachCrash` has found. */

@@ -120,15 +120,18 @@ export class Bench implements AsyncDisposable {
    * followed, however long they wait, since their time is virtual. A wake-up that an author asked for by `requeueAfterSeconds` is the
    * rest of a living object; {@link advance} goes on to it.
    *
-   * @throws BenchError `busy`, with what is not at rest and why, after `maxRuns` runs of one object (100) or `withinSeconds` (a day)
+   * @throws BenchError `busy`, with what is not at rest and why, after `maxRuns` runs of one object (100) or `withinSeconds` (a day);
+   *   `crash-unused` at its end, where a {@link crash} has not come
    */
-  settle(limits: Partial<Limits> = {}): Promise<void> {
-    return this.#parts.pipeline.settle({ ...LIMITS, ...limits });
+  async settle(limits: Partial<Limits> = {}): Promise<void> {
+    await this.#parts.pipeline.settle({ ...LIMITS, ...limits });
+    this.#parts.effects.checkStruck();
   }
 
-  /** Lets that much virtual time pass, and all that comes due in it. @throws BenchError `busy` as {@link settle} does */
-  advance(seconds: number, limits: Partial<Limits> = {}): Promise<void> {
-    return this.#parts.pipeline.advance(seconds, { ...LIMITS, withinSeconds: seconds, ...limits });
+  /** Lets that much virtual time pass, and all that comes due in it. @throws BenchError `busy` and `crash-unused` as {@link settle} does */
+  async advance(seconds: number, limits: Partial<Limits> = {}): Promise<void> {
+    await this.#parts.pipeline.advance(seconds, { ...LIMITS, withinSeconds: seconds, ...limits });
+    this.#parts.effects.checkStruck();
   }
 
   /** What the virtual clock shows. */
@@ -180,11 +183,19 @@ export class Bench implements AsyncDisposable {
   }
 
   /**
-   * The function dies at an effect that is to come. Its message comes again when its visibility ends, to another process. The returned
-   * function lifts it.
+   * The function dies at an effect of the next {@link settle} or {@link advance}, which throws where there is none, so that no test passes
+   * without its crash. (At the end of the bench it would come too late: of two errors a test runner may show neither.) The message
+   * comes again when its visibility ends, to another process. The returned function lifts it.
+   *
+   * @throws BenchError `bad-crash-point`
    */
   crash(point: CrashPoint): () => void {
-    return this.#parts.effects.arm(point);
+    return this.#parts.effects.arm(point, true);
+  }
+
+  /** The same at an effect that may be far off. @internal */
+  crashSomeTime(point: CrashPoint): void {
+    this.#parts.effects.arm(point, false);
   }
 
   /**

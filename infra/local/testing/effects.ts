@@ -1,4 +1,5 @@
 /** What a run of the function does to the world, one thing after the other, and where it is to die at one of them. */
+import { inspect } from 'node:util';
 import { BenchError } from './bench-error.ts';
 
 /** Something that the function did, or was about to do when it died. */
@@ -16,7 +17,7 @@ export type EffectChoice = number | string | RegExp | ((effect: Effect) => boole
 
 /** The function dies before the effect, which then never is, or after it, without hearing what became of it. */
 export type CrashPoint = ({ readonly before: EffectChoice } | { readonly after: EffectChoice }) & {
-  /** How many such effects; 1 if left out. */
+  /** How many such effects, 1 or more; 1 if left out. */
   readonly times?: number;
 };
 
@@ -24,7 +25,14 @@ interface Armed {
   readonly side: 'before' | 'after';
   readonly choice: EffectChoice;
   left: number;
+  /** Effects that there were before it. */
+  readonly since: number;
+  /** It has to come in the call that lets the function work next. */
+  isAwaited: boolean;
 }
+
+/** Effects that are told of. */
+const TOLD_MAX = 30;
 
 export class Effects {
   readonly #armed = new Set<Armed>();
@@ -46,8 +54,8 @@ export class Effects {
     this.#all.length = 0;
   }
 
-  /** Arms a crash; the returned function lifts it. */
-  arm(point: CrashPoint): () => void {
+  /** Arms a crash; the returned function lifts it. @param isAwaited  whether {@link checkStruck} misses it where it does not come */
+  arm(point: CrashPoint, isAwaited: boolean): () => void {
     const { before, after, times = 1 } = point as { before?: EffectChoice; after?: EffectChoice; times?: number };
     if ((before === undefined) === (after === undefined)) {
       throw new BenchError(
@@ -55,9 +63,27 @@ export class Effects {
         'a crash is either before or after an effect: crash({ before: ... }) or crash({ after: ... })',
       );
     }
-    const armed: Armed = { side: after === undefined ? 'before' : 'after', choice: (before ?? after) as EffectChoice, left: times };
+    if (!(times >= 1)) throw new BenchError('bad-crash-point', `a crash comes ${times} times; give 1 or more`);
+    const [side, choice] = after === undefined ? (['before', before as EffectChoice] as const) : (['after', after] as const);
+    const armed: Armed = { side, choice, left: times, since: this.#texts.length, isAwaited };
     this.#armed.add(armed);
     return () => void this.#armed.delete(armed);
+  }
+
+  /** Lifts a crash that was to come by now and did not. @throws BenchError `crash-unused`, with the effects that there were since it was armed */
+  checkStruck(): void {
+    const unused = [...this.#armed].filter(({ isAwaited }) => isAwaited);
+    for (const armed of unused) this.#armed.delete(armed);
+    const [first] = unused;
+    if (first === undefined) return;
+    const crash = `crash({ ${first.side}: ${inspect(first.choice)} })`;
+    const texts = this.#texts.slice(first.since).map((text, at) => `${first.since + at + 1} ${text}`);
+    const more = texts.length > TOLD_MAX ? `; and ${texts.length - TOLD_MAX} more` : '';
+    const what =
+      texts.length === 0
+        ? `no effect came since ${crash}`
+        : `no effect since ${crash} is one that it asks for; they are: ${texts.slice(0, TOLD_MAX).join('; ')}${more}`;
+    throw new BenchError('crash-unused', `${what}; arm it right before the settle or advance in which it is to come`);
   }
 
   /** Notes an effect that is about to be, and the side on which the function dies at it. */
@@ -67,6 +93,7 @@ export class Effects {
     for (const armed of this.#armed) {
       if (!chooses(armed.choice, effect)) continue;
       armed.left -= 1;
+      armed.isAwaited = false;
       if (armed.left <= 0) this.#armed.delete(armed);
       effect.crashed = armed.side;
       break;

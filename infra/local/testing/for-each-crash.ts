@@ -58,7 +58,7 @@ async function tell(
   death?: { readonly side: 'before' | 'after'; readonly index: number },
 ): Promise<string[]> {
   await using bench = await startBench(options);
-  if (death !== undefined) bench.crash(death.side === 'before' ? { before: death.index } : { after: death.index });
+  if (death !== undefined) bench.crashSomeTime(death.side === 'before' ? { before: death.index } : { after: death.index });
   await story(bench);
   const effects = [...bench.effectTexts];
   if (death === undefined || effects.length >= death.index) return effects;

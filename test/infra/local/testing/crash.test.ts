@@ -60,9 +60,38 @@ describe('a crash on a bench', () => {
     );
   });
 
-  it('is either before or after', async () => {
+  it('that does not come in the settle or advance after it fails that call, which says what there was to die at', async () => {
+    await using bench = await startBench({ reconcilers: [greetingWith()] });
+    bench.crash({ before: 'aply status' });
+    bench.crash({ after: 'ConfigMap' });
+    await bench.apply(greetingObject('hi'));
+    await assert.rejects(bench.settle(), (error) => {
+      assert.ok(error instanceof BenchError);
+      assert.equal(error.code, 'crash-unused');
+      assert.match(
+        error.message,
+        /^no effect since crash\(\{ before: 'aply status' \}\) is one that it asks for; they are: 1 apply ConfigMap .+; 5 acknow/,
+      );
+      return true;
+    });
+    await bench.settle(); // told once
+    bench.crash({ before: 1 });
+    await assert.rejects(bench.advance(10), /^BenchError: no effect came since crash\(\{ before: 1 \}\); arm it right before/);
+  });
+
+  it('may come again in a later settle, or not, once it has come', async () => {
+    await using bench = await startBench({ reconcilers: [greetingWith()] });
+    bench.crash({ before: () => bench.outcomes.length === 0, times: Infinity });
+    await bench.apply(greetingObject('hi'));
+    await bench.settle();
+    await bench.settle();
+    assert.equal(bench.outcomes.length, 2);
+  });
+
+  it('is either before or after, once or more often', async () => {
     await using bench = await startBench({ reconcilers: [] });
-    assert.throws(() => bench.crash({} as never), BenchError);
+    for (const point of [{}, { before: 1, after: 1 }, { before: 1, times: 0 }, { before: 1, times: Number.NaN }])
+      assert.throws(() => bench.crash(point as never), { name: 'BenchError', code: 'bad-crash-point' });
   });
 });
 
