@@ -2,6 +2,7 @@
  * The command line: one file a command, loaded when it is called. Exit codes: 0 fine, 1 a problem was found, 2 wrong
  * arguments or configuration. A user's mistake is one line on stderr, never a stack trace.
  */
+import { readFileSync } from 'node:fs';
 import { Command, CommanderError, Option } from 'commander';
 import { ConfigError, DogwatchError } from '../core/errors.ts';
 import { codeFault } from './code-fault.ts';
@@ -36,6 +37,7 @@ export async function main(argv: readonly string[]): Promise<ExitCode> {
 function createProgram(finish: (code: ExitCode) => void): Command {
   const program = new Command('dogwatch')
     .description('Kubernetes controllers whose worker is a Lambda function and whose work queue is SQS.')
+    .version(versionOf(new URL('../../package.json', import.meta.url)))
     .exitOverride()
     .showHelpAfterError('(dogwatch --help lists the commands)');
 
@@ -141,6 +143,10 @@ function createProgram(finish: (code: ExitCode) => void): Command {
 
   for (const command of program.commands) for (const one of [command, ...command.commands]) one.exitOverride();
   return program;
+}
+
+function versionOf(manifest: URL): string {
+  return (JSON.parse(readFileSync(manifest, 'utf8')) as { version: string }).version;
 }
 
 /** A parser for an option that may be repeated. */
