@@ -19,7 +19,7 @@ export interface KubeconfigOptions {
 const GUEST_RULES = [
   'CRDs are applied there where they are missing, or where only a development run has applied them before; samples are not',
   'at the end nothing is deleted: objects keep their finalizers, and one that is deleted afterwards goes once a Dogwatch runs again',
-  'objects of these kinds that are there are reconciled by the code of this run, for which AWS is the embedded queues: a cluster where somebody else has applied one of the CRDs is left out',
+  'objects of these kinds that are there are reconciled by the code of this run, for which AWS is the embedded queues: a cluster where somebody else has applied one of the CRDs, or that does not say it at the start, is left out',
 ];
 const TAKEN_OVER =
   '--take-over: no cluster is left out for what is deployed there; a Dogwatch that still runs there and this run write over each other, and what an object stands for in AWS is not deleted with it';
