@@ -184,9 +184,12 @@ const KNOWN_FIELDS = new Set(['resource', 'revision', 'owns', 'reads', 'grants',
  *   reads or a kind twice in owns, a retry out of its bounds, a finalizer without `finalize` or the other way round, one that is no `domain/name`, or
  *   a selector or predicate that cannot be
  */
-export function defineReconciler<Spec>(declaration: DescribedReconcilerDeclaration<Spec>): Reconciler<Spec, never>;
-// The last: what a compiler says of a declaration that fits neither is about this one.
-export function defineReconciler<Spec, Status>(declaration: ReconcilerDeclaration<Spec, Status>): OfOurs<Spec, Status>;
+// One signature that the resource decides on: of two, a compiler speaks of the last, whichever was meant.
+export function defineReconciler<Spec, Status = never, IsDescribed extends boolean = false>(
+  declaration: { readonly resource: { readonly isDescribed: IsDescribed } } & (IsDescribed extends true
+    ? DescribedReconcilerDeclaration<Spec>
+    : ReconcilerDeclaration<Spec, Status>),
+): IsDescribed extends true ? Reconciler<Spec, never> : OfOurs<Spec, Status>;
 export function defineReconciler(
   declaration: ReconcilerDeclaration<unknown, unknown> | DescribedReconcilerDeclaration<unknown>,
 ): Reconciler {

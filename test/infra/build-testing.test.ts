@@ -52,27 +52,31 @@ describe('dogwatch/testing', () => {
       wrong,
       "import { startBench } from './testing.js';\nawait startBench({ reconcilers: [], settings: { maxAttempt: 3 } });\n",
     );
-    const noStatus = join(out, 'no-status.ts');
+    const plans = join(out, 'plans.ts');
     writeFileSync(
-      noStatus,
-      `import { defineReconciler } from '../../functions/core/reconciler.ts';
+      plans,
+      `import { describeResource } from '../../functions/core/described-resource.ts';
+import { defineReconciler } from '../../functions/core/reconciler.ts';
 import { greeting } from './greeting.ts';
 defineReconciler({ resource: greeting.resource, reconcile: async () => ({ apply: [] }) });
+const nodes = describeResource({ group: '', version: 'v1', kind: 'Node', plural: 'nodes', scope: 'Cluster' });
+defineReconciler({ resource: nodes, reconcile: async () => ({ apply: 7 }) });
 `,
     );
     const config = join(out, 'tsconfig.json');
     const compilerOptions = { typeRoots: [join(ROOT, 'node_modules/@types')] };
     writeFileSync(
       config,
-      JSON.stringify({ extends: '../../tsconfig.json', compilerOptions, include: [], files: [...files, wrong, noStatus] }),
+      JSON.stringify({ extends: '../../tsconfig.json', compilerOptions, include: [], files: [...files, wrong, plans] }),
     );
     const manifest = createRequire(import.meta.url).resolve('typescript/package.json');
     const checked = run(process.execPath, [join(dirname(manifest), 'bin/tsc'), '-p', config]);
     await assert.rejects(checked, ({ stdout }: { stdout: string }) => {
       const faults = stdout.split('\n').filter((line) => /error TS/.test(line));
-      assert.equal(faults.length, 2, stdout);
+      assert.equal(faults.length, 3, stdout);
       assert.match(stdout, /wrong\.ts.*'maxAttempt'/);
-      assert.match(stdout, /no-status\.ts(.*\n)+.*Property 'status' is missing/);
+      assert.match(stdout, /plans\.ts\(4,.*\n(?: .*\n)* +Property 'status' is missing/);
+      assert.match(stdout, /plans\.ts\(6,.*\n(?: .*\n)* +Type 'number' is not assignable to type 'readonly PlannedObject\[\]'/);
       assert.doesNotMatch(stdout, /isDescribed/);
       return true;
     });
