@@ -8,7 +8,7 @@ export interface PlanFile {
   /** Absolute. */
   readonly path: string;
   /** Writes it and puts it in its place. @throws ConfigError `out-unwritable` */
-  write(head: PlanHead, items: readonly PlanItem[]): void;
+  write(head: PlanHead, items: Iterable<PlanItem>): void;
   /** Leaves nothing behind of a plan that was not written. */
   dispose(): void;
 }
@@ -66,10 +66,12 @@ export function openPlanFile(out: string): PlanFile {
 }
 
 /** A line an item, so that a plan of many letters can be read, compared and searched. */
-function writeAll(file: number, head: PlanHead, items: readonly PlanItem[]): void {
+function writeAll(file: number, head: PlanHead, items: Iterable<PlanItem>): void {
   let text = `${JSON.stringify(head, undefined, 2).slice(0, -2)},\n  "items": [`;
-  for (const [index, item] of items.entries()) {
-    text += `${index === 0 ? '' : ','}\n    ${JSON.stringify(item)}`;
+  let comma = '';
+  for (const item of items) {
+    text += `${comma}\n    ${JSON.stringify(item)}`;
+    comma = ',';
     if (text.length < CHUNK) continue;
     writeWhole(file, text);
     text = '';

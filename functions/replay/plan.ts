@@ -31,7 +31,14 @@ interface PlannedLetter {
   readonly why?: string;
 }
 
-/** Letters with one verdict: of one object, or of none. */
+/** Letters with one verdict: of one object, or of none. Records, since what is written of a letter takes more room than a record. */
+export interface Verdicts extends Verdict {
+  readonly target: Target | undefined;
+  readonly state: ObjectState | undefined;
+  readonly letters: readonly LetterRecord[];
+}
+
+/** The same as it is written. */
 export interface PlanItem extends Verdict {
   readonly object?: Omit<Target, 'namespace'> & { readonly namespace?: string };
   /** As it was read; left out where nothing was there, or could be read. */
@@ -71,9 +78,8 @@ export function planItems(
   letters: readonly LetterRecord[],
   readings: ReadonlyMap<Target, Reading>,
   reconcilers: readonly Reconciler[],
-  retentionSeconds: number | undefined,
-): PlanItem[] {
-  const items: { readonly order: string; readonly item: PlanItem }[] = [];
+): Verdicts[] {
+  const items: { readonly order: string; readonly item: Verdicts }[] = [];
   const add = (verdict: Verdict, target: Target | undefined, state: ObjectState | undefined, group: readonly LetterRecord[]): void => {
     const order = [
       REPLAY_CLASSES.indexOf(verdict.class),
@@ -83,13 +89,7 @@ export function planItems(
       target?.namespace,
       target?.name,
     ].join('/');
-    const item = {
-      ...verdict,
-      ...(target === undefined ? {} : { object: placeOf(target) }),
-      ...(state === undefined ? {} : { state }),
-      letters: group.map((letter) => plannedLetter(letter, retentionSeconds)),
-    };
-    items.push({ order, item });
+    items.push({ order, item: { ...verdict, target, state, letters: group } });
   };
   const apart = Map.groupBy(letters, (letter) => letter.target ?? `${letter.kind} ${letter.code}`);
   for (const [target, group] of apart) {
@@ -113,17 +113,27 @@ function byUid(letters: readonly LetterRecord[], presentUid: string | undefined)
 }
 
 /** How many letters and objects there are of each class, and for which reasons. */
-export function countClasses(items: readonly PlanItem[]): PlanHead['classes'] {
+export function countClasses(items: readonly Verdicts[]): PlanHead['classes'] {
   const classes: Partial<Record<ReplayClass, ClassCount>> = {};
-  for (const { class: name, reason, object, letters } of items) {
+  for (const { class: name, reason, target, letters } of items) {
     const plus = (before: { letters: number; objects: number } | undefined) => ({
       letters: (before?.letters ?? 0) + letters.length,
-      objects: (before?.objects ?? 0) + (object === undefined ? 0 : 1),
+      objects: (before?.objects ?? 0) + (target === undefined ? 0 : 1),
     });
     const before = classes[name];
     classes[name] = { ...plus(before), reasons: { ...before?.reasons, [reason]: plus(before?.reasons[reason]) } };
   }
   return classes;
+}
+
+/** An item as it is written. */
+export function writtenItem({ class: name, reason, target, state, letters }: Verdicts, retentionSeconds: number | undefined): PlanItem {
+  return {
+    ...{ class: name, reason },
+    ...(target === undefined ? {} : { object: placeOf(target) }),
+    ...(state === undefined ? {} : { state }),
+    letters: letters.map((letter) => plannedLetter(letter, retentionSeconds)),
+  };
 }
 
 function placeOf({ namespace, ...rest }: Target): NonNullable<PlanItem['object']> {

@@ -3,7 +3,7 @@ import type { Environment } from '../../core/config.ts';
 import { queueNameOf } from '../../core/settings.ts';
 import { type FilterWords, letterFilter } from '../../replay/letter-filter.ts';
 import { LetterReader, type LetterRecord, type Target } from '../../replay/letter-record.ts';
-import { countClasses, PLAN_VERSION, type PlanHead, type PlanItem, planItems } from '../../replay/plan.ts';
+import { countClasses, PLAN_VERSION, type PlanHead, type PlanItem, planItems, type Verdicts, writtenItem } from '../../replay/plan.ts';
 import { defaultPlanName, openPlanFile, type PlanFile } from '../../replay/plan-file.ts';
 import { type ObjectSource, readObjects } from '../../replay/read-objects.ts';
 import { REASON_TEXTS, REPLAY_CLASSES } from '../../replay/verdict.ts';
@@ -65,7 +65,7 @@ export async function makePlan(
     say('stopped: all letters were given back, and no plan was written');
     return 1;
   }
-  const items = planItems(letters, readings, reconcilers, retentionSeconds);
+  const items = planItems(letters, readings, reconcilers);
   const head: PlanHead = {
     ...{ plan: 'dogwatch-replay', version: PLAN_VERSION, madeAt: clock.now().toISOString() },
     queue: { url, arn, retentionSeconds, depth },
@@ -73,19 +73,24 @@ export async function makePlan(
     ...{ receivedLetters: looked.report.seenCount, letters: letters.length, objects: targets.size },
     ...{ classes: countClasses(items), warnings: looked.warnings },
   };
-  file.write(head, items);
+  file.write(head, written(items, retentionSeconds));
   if (json) print(JSON.stringify({ ...head, path: file.path }));
   else for (const line of planText(head, items, file.path)) print(line);
   return 0;
 }
 
-function planText(head: PlanHead, items: readonly PlanItem[], path: string): string[] {
+/** One after another, so that not all of them are there at once. */
+function* written(items: readonly Verdicts[], retentionSeconds: number | undefined): Generator<PlanItem> {
+  for (const item of items) yield writtenItem(item, retentionSeconds);
+}
+
+function planText(head: PlanHead, items: readonly Verdicts[], path: string): string[] {
   const rows = REPLAY_CLASSES.flatMap((name) =>
     Object.entries(head.classes[name]?.reasons ?? {}).map(([reason, { letters, objects }]) => [
       ...[name.replace('-', ' '), String(objects), String(letters), REASON_TEXTS[reason] ?? reason],
     ]),
   );
-  const told = items.filter((item) => item.object !== undefined && (item.class === 'to-replay' || item.class === 'unknown'));
+  const told = items.filter((item) => item.target !== undefined && (item.class === 'to-replay' || item.class === 'unknown'));
   const more = told.length > TOLD_MAX ? [`and ${told.length - TOLD_MAX} more in the plan`] : [];
   return [
     ...(told.length === 0 ? [] : [...objectTable(told.slice(0, TOLD_MAX)), ...more, '']),
@@ -95,9 +100,9 @@ function planText(head: PlanHead, items: readonly PlanItem[], path: string): str
   ];
 }
 
-function objectTable(items: readonly PlanItem[]): string[] {
-  const rows = items.map(({ object, class: name, reason, letters, state }) => {
-    const { cluster = '', kind = '', namespace, name: own = '' } = object ?? {};
+function objectTable(items: readonly Verdicts[]): string[] {
+  const rows = items.map(({ target, class: name, reason, letters, state }) => {
+    const { cluster = '', kind = '', namespace, name: own = '' } = target ?? {};
     const ready = state?.conditions.find(({ type }) => type === 'Ready');
     const generation = state?.generation === undefined ? '-' : `${state.generation}/${state.observedGeneration ?? '-'}`;
     const shown = ready === undefined ? '-' : `${ready.status} ${ready.reason ?? ''}`.trim();

@@ -9,7 +9,15 @@ import type { Reconciler } from '../../../functions/core/reconciler.ts';
 import { tenant } from '../../../functions/reconcilers/tenant.ts';
 import { changesSince } from '../../../functions/replay/changes.ts';
 import { LetterReader } from '../../../functions/replay/letter-record.ts';
-import { countClasses, PLAN_VERSION, type PlanHead, type PlanItem, planItems } from '../../../functions/replay/plan.ts';
+import {
+  countClasses,
+  PLAN_VERSION,
+  type PlanHead,
+  type PlanItem,
+  planItems,
+  type Verdicts,
+  writtenItem,
+} from '../../../functions/replay/plan.ts';
 import { defaultPlanName, openPlanFile } from '../../../functions/replay/plan-file.ts';
 import type { Reading } from '../../../functions/replay/verdict.ts';
 import { after } from '../core/example-data.ts';
@@ -23,8 +31,8 @@ const found = (uid: string, isSettled = false): Reading => ({
     ...{ isDeleting: false, isHeld: false, isPaused: false, isSelected: true, conditions: [] },
   },
 });
-const short = (items: readonly PlanItem[]): unknown[] =>
-  items.map(({ class: name, reason, object, letters }) => [name, reason, object?.name, letters.map(({ messageId }) => messageId).join()]);
+const short = (items: readonly Verdicts[]): unknown[] =>
+  items.map(({ class: name, reason, target, letters }) => [name, reason, target?.name, letters.map(({ messageId }) => messageId).join()]);
 
 describe('planItems', () => {
   it('folds the letters of one object, and tells those of its predecessors apart', () => {
@@ -34,7 +42,7 @@ describe('planItems', () => {
       record({ messageId: 'c', uid: 'uid-0' }),
       record({ messageId: 'd', uid: 'uid-0' }),
     ];
-    const items = planItems(letters, new Map([[TARGET, found('uid-1')]]), RECONCILERS, 3600);
+    const items = planItems(letters, new Map([[TARGET, found('uid-1')]]), RECONCILERS);
     assert.deepEqual(short(items), [
       ['to-replay', 'not-settled', 't', 'a,b'],
       ['superseded', 'other-uid', 't', 'c,d'],
@@ -60,7 +68,7 @@ describe('planItems', () => {
       [gone, { kind: 'absent' }],
       [settled, found('uid-1', true)],
     ]);
-    const items = planItems(letters, readings, RECONCILERS, 3600);
+    const items = planItems(letters, readings, RECONCILERS);
     assert.deepEqual(short(items), [
       ['to-replay', 'not-settled', 't', 'due'],
       ['converged', 'heartbeat', undefined, 'beat'],
@@ -78,8 +86,9 @@ describe('planItems', () => {
 
   it('keeps what is needed to find a letter again, and to know what it was', () => {
     const letters = [record({ receiveCount: 3, mustRun: true, replayCount: 2 })];
-    const [item] = planItems(letters, new Map([[TARGET, { kind: 'absent' }]]), RECONCILERS, 3600);
-    assert.deepEqual(item?.letters, [
+    const [verdicts] = planItems(letters, new Map([[TARGET, { kind: 'absent' }]]), RECONCILERS);
+    const item = writtenItem(verdicts as Verdicts, 3600);
+    assert.deepEqual(item.letters, [
       {
         ...{
           messageId: 'message-1',
@@ -95,7 +104,7 @@ describe('planItems', () => {
       },
     ]);
     const { namespace: _, ...place } = TARGET;
-    assert.deepEqual(item?.object, place);
+    assert.deepEqual(item.object, place);
   });
 });
 
