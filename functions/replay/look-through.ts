@@ -36,13 +36,17 @@ export interface LookReport {
   readonly seenCount: number;
   /** `through`: all that could be received was; `enough`: the caller had what it wanted; `stopped`: by the signal; `limit`: SQS hides no more. */
   readonly end: 'through' | 'enough' | 'stopped' | 'limit';
-  /** Letters that could not be given back now, and will be by SQS within {@link VISIBILITY_SECONDS}. */
-  readonly heldBackCount: number;
+  /** Resolves when letters are given back, to how many could not be: those come back within {@link VISIBILITY_SECONDS}. Never rejects. */
+  readonly givenBack: Promise<number>;
   /** Letters that somebody else received while we held them. */
   readonly elsewhereCount: number;
 }
 
-/** @throws what the port throws, once every letter was given back that can be */
+/**
+ * What was seen, as soon as it was: letters are being given back then, and who asked waits for that before the process ends.
+ *
+ * @throws what the port throws, once every letter was given back that can be
+ */
 export async function lookThrough(options: LookOptions): Promise<LookReport> {
   const { queue, clock, stop, onLetter } = options;
   const held = new HeldLetters();
@@ -83,9 +87,12 @@ export async function lookThrough(options: LookOptions): Promise<LookReport> {
       }),
     ),
   );
-  const heldBackCount = await giveBack(queue, held, clock);
-  if (end === 'failed') throw failure;
-  return { seenCount, end: end ?? (stop.aborted ? 'stopped' : 'through'), heldBackCount, elsewhereCount };
+  const givenBack = giveBack(queue, held, clock);
+  if (end === 'failed') {
+    await givenBack;
+    throw failure;
+  }
+  return { seenCount, end: end ?? (stop.aborted ? 'stopped' : 'through'), givenBack, elsewhereCount };
 }
 
 async function receiveOnce(queue: LetterQueue, clock: LookOptions['clock'], stop: AbortSignal): Promise<ReceivedLetter[]> {
@@ -120,7 +127,7 @@ async function giveBack(queue: LetterQueue, held: HeldLetters, clock: LookOption
 
 /** What a reader must know of a look that did not see all, or may not have. */
 export function warningsOf(report: LookReport, { depth }: QueueDescription): string[] {
-  const { seenCount, end, heldBackCount, elsewhereCount } = report;
+  const { seenCount, end, elsewhereCount } = report;
   const warnings: string[] = [];
   const letters = (count: number): string => `${count} letter${count === 1 ? '' : 's'}`;
   if (depth.hidden > 0)
@@ -132,7 +139,11 @@ export function warningsOf(report: LookReport, { depth }: QueueDescription): str
     );
   if (elsewhereCount > 0) warnings.push(`${letters(elsewhereCount)} came to somebody else while we looked`);
   if (depth.delayed > 0) warnings.push(`${letters(depth.delayed)} could not be seen yet, since the queue delays them`);
-  if (heldBackCount > 0)
-    warnings.push(`${letters(heldBackCount)} could not be given back now, and will be by SQS within ${VISIBILITY_SECONDS} s`);
   return warnings;
+}
+
+/** What a reader must know where not all letters could be given back. */
+export function heldBackWarning(count: number): string | undefined {
+  if (count === 0) return undefined;
+  return `${count} letter${count === 1 ? '' : 's'} could not be given back now, and will be by SQS within ${VISIBILITY_SECONDS} s`;
 }

@@ -14,6 +14,7 @@ import { type DevReport, measureDevStart } from './dev-start.ts';
 import { measureEmbeddedServer } from './embedded-server.ts';
 import { measureForms } from './forms.ts';
 import { type FunctionOptions, type FunctionReport, measureFunction } from './function.ts';
+import { measureReplay } from './replay.ts';
 import { tableOf } from './report-table.ts';
 import { type MemoryStep, measureReal, measureScripted } from './watcher-memory.ts';
 
@@ -55,6 +56,8 @@ const FUNCTION_MAX = { startRatio: 3.5, warmRatio: 3.5 } as const;
 const DEV_STARTS = 5;
 const QUICK_DEV_STARTS = 2;
 
+const REPLAY = { letters: 100_000, objects: 100_000 };
+
 const { values } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
@@ -66,8 +69,9 @@ const scenarios = Object.entries(values.quick ? QUICK : FULL).filter(([name]) =>
 const hasFunction = values.only?.includes('function') ?? true;
 const hasStart = values.only?.includes('start') ?? true;
 const hasDemo = values.only?.includes('demo') ?? true;
-if (scenarios.length === 0 && !hasFunction && !hasStart && !hasDemo)
-  throw new Error(`no scenario of that name; there are: ${Object.keys(FULL).join(', ')}, function, start, demo`);
+const hasReplay = values.only?.includes('replay') ?? true;
+if (scenarios.length === 0 && !hasFunction && !hasStart && !hasDemo && !hasReplay)
+  throw new Error(`no scenario of that name; there are: ${Object.keys(FULL).join(', ')}, function, start, demo, replay`);
 
 const dist = mkdtempSync(join(tmpdir(), 'dogwatch-bench-dist-'));
 process.once('exit', () => rmSync(dist, { recursive: true, force: true }));
@@ -80,6 +84,7 @@ for (const [name, scenario] of scenarios) {
 if (hasFunction) reportFunction(await measureFunction({ dist, ...(values.quick ? QUICK_FUNCTION : FUNCTION) }));
 if (hasStart) reportDev(await measureDevStart(values.quick ? QUICK_DEV_STARTS : DEV_STARTS));
 if (hasDemo) reportDev(await measureDemo());
+if (hasReplay) reportDev(await measureReplay(REPLAY.letters, REPLAY.objects));
 
 function measure(name: string, objects: number): Promise<MemoryStep[]> {
   const options = { dist, objects, churnSeconds: values.quick ? 5 : 30, flags: values.flag };

@@ -7,7 +7,7 @@ import { type Environment, readSetting } from '../../core/config.ts';
 import { ConfigError } from '../../core/errors.ts';
 import { SETTINGS, variableOf } from '../../core/settings.ts';
 import { reconcilers } from '../../reconcilers/index.ts';
-import { type LookOptions, type LookReport, lookThrough, warningsOf } from '../../replay/look-through.ts';
+import { heldBackWarning, type LookOptions, type LookReport, lookThrough, warningsOf } from '../../replay/look-through.ts';
 import { checkLetterQueue } from '../../replay/queue-check.ts';
 import { clientsBy, type ObjectSource } from '../../replay/read-objects.ts';
 import { stopOnSignals } from '../stop-signals.ts';
@@ -65,17 +65,28 @@ function queueOf(text: string): string {
   throw new ConfigError('usage', `--queue ${parsed.error.issues[0]?.message ?? 'is no URL of a queue'}`);
 }
 
-/** Sees the queue through, and says what the reader must know of that. Undefined where it was stopped. */
-export async function lookAt(
-  desk: Desk,
-  onLetter: LookOptions['onLetter'],
-): Promise<{ readonly report: LookReport; readonly warnings: readonly string[] } | undefined> {
+export interface Looked {
+  readonly report: LookReport;
+  readonly warnings: readonly string[];
+  /** Resolves when letters are given back, and says so where some could not be. To be awaited before the process ends. */
+  readonly givenBack: Promise<void>;
+}
+
+/** Sees the queue through, and says what the reader must know of that. Undefined where it was stopped, with letters given back. */
+export async function lookAt(desk: Desk, onLetter: LookOptions['onLetter']): Promise<Looked | undefined> {
   const { queue, description, clock, stop, say } = desk;
   const report = await lookThrough({ queue, description, clock, stop, onLetter });
   const warnings = warningsOf(report, description);
   for (const warning of warnings) say(`warning: ${warning}`);
-  if (report.end !== 'stopped') return { report, warnings };
-  say(`stopped: ${report.seenCount - report.heldBackCount} letters were given back, and nothing else was done`);
+  const givenBack = report.givenBack.then((heldBackCount) => {
+    const warning = heldBackWarning(heldBackCount);
+    if (warning !== undefined) say(`warning: ${warning}`);
+  });
+  if (report.end !== 'stopped') return { report, warnings, givenBack };
+  await givenBack;
+  say(
+    `stopped: of ${report.seenCount} letters seen, ${report.seenCount - (await report.givenBack)} were given back, and nothing else was done`,
+  );
   return undefined;
 }
 

@@ -32,6 +32,7 @@ export async function listLetters(desk: Desk, words: FilterWords): Promise<ExitC
     return true;
   });
   if (looked === undefined) return 1;
+  await looked.givenBack;
   const { url, arn, retentionSeconds, depth } = description;
   const groups = groupLetters(letters, retentionSeconds);
   const objectCount = new Set(letters.map(({ target }) => target).filter((target) => target !== undefined)).size;

@@ -8,7 +8,7 @@ import { defaultPlanName, openPlanFile, type PlanFile } from '../../replay/plan-
 import { type ObjectSource, readObjects } from '../../replay/read-objects.ts';
 import { REASON_TEXTS, REPLAY_CLASSES } from '../../replay/verdict.ts';
 import type { ExitCode } from '../main.ts';
-import { atDesk, type Desk, lookAt, openSource } from './desk.ts';
+import { atDesk, type Desk, type Looked, lookAt, openSource } from './desk.ts';
 import { filterWordsOf, type LsOptions } from './ls.ts';
 import { plural, printable, table } from './text.ts';
 
@@ -43,8 +43,7 @@ export async function makePlan(
   words: FilterWords,
   file: PlanFile,
 ): Promise<ExitCode> {
-  const { description, clock, stop, json, print, say } = desk;
-  const isMeant = letterFilter(words, clock.now());
+  const isMeant = letterFilter(words, desk.clock.now());
   const reader = new LetterReader();
   const letters: LetterRecord[] = [];
   const looked = await lookAt(desk, (received) => {
@@ -53,6 +52,26 @@ export async function makePlan(
     return true;
   });
   if (looked === undefined) return 1;
+  try {
+    return await planOf(desk, source, { words, letters, looked }, file);
+  } finally {
+    await looked.givenBack; // it went on beside the reading: a queue may take its time for that
+  }
+}
+
+interface Seen {
+  readonly words: FilterWords;
+  readonly letters: readonly LetterRecord[];
+  readonly looked: Looked;
+}
+
+async function planOf(
+  desk: Desk,
+  source: Pick<ObjectSource, 'clientOf' | 'reconcilers'>,
+  { words, letters, looked }: Seen,
+  file: PlanFile,
+): Promise<ExitCode> {
+  const { description, clock, stop, json, print, say } = desk;
   const { url, arn, retentionSeconds, depth } = description;
   const targets = new Set(letters.map(({ target }) => target).filter((target): target is Target => target !== undefined));
   const tell = (cluster: string, says: string): void => say(`warning: ${cluster}: ${printable(says)}`);
@@ -62,7 +81,7 @@ export async function makePlan(
     throw error;
   });
   if (readings === undefined) {
-    say('stopped: all letters were given back, and no plan was written');
+    say('stopped: letters are given back, and no plan was written');
     return 1;
   }
   const items = planItems(letters, readings, reconcilers);

@@ -85,6 +85,7 @@ export async function showLetters(
     return !isOne;
   });
   if (looked === undefined) return 1;
+  await looked.givenBack;
   if (found.length === 0) {
     if (json) print(JSON.stringify({ version: 1, letters: [] }));
     else say(`no letter of ${words} among ${looked.report.seenCount}`);

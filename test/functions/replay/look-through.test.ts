@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { ConfigError, TransientError } from '../../../functions/core/errors.ts';
 import { HeldLetters } from '../../../functions/replay/held-letters.ts';
-import { type LookReport, lookThrough, VISIBILITY_SECONDS, warningsOf } from '../../../functions/replay/look-through.ts';
+import { heldBackWarning, type LookReport, lookThrough, VISIBILITY_SECONDS, warningsOf } from '../../../functions/replay/look-through.ts';
 import { checkLetterQueue } from '../../../functions/replay/queue-check.ts';
 import { FakeClock } from '../../fakes/clock.ts';
 import { FakeLetterQueue, LETTERS_URL } from '../../fakes/letter-queue.ts';
@@ -18,7 +18,9 @@ class Scene {
     for (let at = 0; at < count; at += 1) this.queue.add(`letter ${at}`);
   }
 
-  async look(onLetter: () => boolean = () => true): Promise<{ report: LookReport; warnings: string[] }> {
+  async look(
+    onLetter: () => boolean = () => true,
+  ): Promise<{ report: Omit<LookReport, 'givenBack'> & { heldBackCount: number }; warnings: string[] }> {
     const description = await this.queue.describe();
     const { clock, queue, stop } = this;
     const report = await clock.finish(
@@ -30,7 +32,13 @@ class Scene {
         },
       }),
     );
-    return { report, warnings: warningsOf(report, description) };
+    const { givenBack, ...rest } = report;
+    const heldBackCount = await clock.finish(givenBack);
+    const warning = heldBackWarning(heldBackCount);
+    return {
+      report: { ...rest, heldBackCount },
+      warnings: [...warningsOf(report, description), ...(warning === undefined ? [] : [warning])],
+    };
   }
 }
 

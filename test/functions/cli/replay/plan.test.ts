@@ -125,14 +125,27 @@ describe('replay plan', () => {
     await assert.rejects(plan(), { code: 'ENOENT' });
     assert.deepEqual(readdirSync(dir), []);
     assert.equal(scene.queue.hiddenCount, 0);
-    assert.match(scene.said.join('\n'), /^stopped: \d+ letters were given back, and nothing else was done$/);
+    assert.match(scene.said.join('\n'), /^stopped: of (\d+) letters seen, \1 were given back, and nothing else was done$/);
+  });
+
+  it('does not wait for letters that are slow to be given back, but ends when they are', async () => {
+    fill();
+    scene.queue.isStuck = (call) => call < 3;
+    const file = openPlanFile(join(dir, 'plan.json'));
+    let hiddenAtWrite = 0;
+    const write: typeof file.write = (head, items) => {
+      hiddenAtWrite = scene.queue.hiddenCount;
+      file.write(head, items);
+    };
+    await scene.clock.finish(makePlan(await scene.desk(), scene.source, {}, { ...file, write }));
+    assert.deepEqual([hiddenAtWrite, scene.queue.hiddenCount], [10, 0]);
   });
 
   it('ends while it reads objects as well', async () => {
     fill();
     scene.east.fault({ verb: 'get' }, { first: () => scene.stop.abort() }, 1);
     await assert.rejects(plan(), { code: 'ENOENT' });
-    assert.equal(scene.said.at(-1), 'stopped: all letters were given back, and no plan was written');
+    assert.equal(scene.said.at(-1), 'stopped: letters are given back, and no plan was written');
   });
 
   it('receives nothing for a filter that is none', async () => {
