@@ -6,12 +6,12 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { GetQueueAttributesCommand, SendMessageBatchCommand } from '@aws-sdk/client-sqs';
-import { mapBounded } from '../../../../functions/core/bounded.ts';
 import type { PlanHead, PlanItem } from '../../../../functions/replay/plan.ts';
 import { type ApiServer, startApiServer } from '../../../../infra/local/api-server/api-server.ts';
 import { createLocalClient, type LocalQueues, localAwsEnv } from '../../../../infra/local/local-queues.ts';
 import { startLocalQueues } from '../../../../infra/local/queue.ts';
 import { letterBody, movedBody } from '../../replay/letters.ts';
+import { endsOf } from '../command-lines.ts';
 
 const BIN = resolve(import.meta.dirname, '../../../../functions/cli/bin.js');
 
@@ -40,8 +40,8 @@ describe('dogwatch replay', { timeout: 90_000 }, () => {
       DOGWATCH_DEAD_LETTER_QUEUE_URL: queues.queueUrl('dead'),
     };
     await fill('dead', [letterBody({ name: 'acme' }), movedBody({ name: 'acme' }), letterBody({ cluster: 'north' }), 'hello']);
-    const { code, err } = await start(['crds', '--apply', '--cluster', 'east']).ended;
-    assert.equal(code, 0, err);
+    const [{ code, output } = { code: null, output: '' }] = await endsOf([{ words: ['crds', '--apply', '--cluster', 'east'], env }]);
+    assert.equal(code, 0, output);
   });
   after(async () => {
     for (const child of running) child.kill('SIGKILL');
@@ -156,14 +156,16 @@ describe('dogwatch replay', { timeout: 90_000 }, () => {
   it('says of each fault what it is, in a line and without a stack, and hides no letter', async () => {
     const urlOf = (word: string): string =>
       ['plain', 'work', 'absent'].includes(word) ? queues.queueUrl('dead').replace(/dead$/, word) : word;
-    await mapBounded(faults, 2, async ([name, words, over, wanted, says]) => {
-      const urls = Object.fromEntries(Object.entries(over).map(([key, value]) => [key, value === undefined ? value : urlOf(value)]));
-      const { code, out, err } = await replay(words.map(urlOf), urls);
-      assert.equal(code, wanted, `${name}: ${err}`);
-      assert.match(err.split('\n')[0] ?? '', says, name);
-      assert.doesNotMatch(err, /\n {4}at /, name);
-      assert.equal(out, '', name);
+    const lines = faults.map(([, words, over]) => {
+      const given = Object.entries({ HOME: dir, ...env, ...over }).filter((entry): entry is [string, string] => entry[1] !== undefined);
+      return { words: ['replay', ...words.map(urlOf)], env: Object.fromEntries(given.map(([key, value]) => [key, urlOf(value)])) };
     });
+    for (const [index, { code, output }] of (await endsOf(lines)).entries()) {
+      const [name, , , wanted, says] = faults[index] as (typeof faults)[number];
+      assert.equal(code, wanted, `${name}: ${output}`);
+      assert.match(output.split('\n')[0] ?? '', says, name);
+      assert.doesNotMatch(output, /\n {4}at /, name);
+    }
     assert.equal(await hidden('dead'), 0);
     assert.deepEqual(
       readdirSync(dir).filter((file) => file.endsWith('.part')),
