@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 
-const ROOT = resolve(import.meta.dirname, '../../../../..');
+const ROOT = resolve(import.meta.dirname, '../..');
 /** A story that hangs. How long it may take is measured by `npm run bench -- --only demo`. */
 const RUN_MAX_MS = 240_000;
 const STEPS = ['samples', 'create', 'change', 'drift and repair', 'twenty writers', 'cluster down', 'dead letter', 'repair'];
