@@ -1,11 +1,11 @@
 /** `dogwatch replay ls`: which letters there are, by cluster, kind and code. */
 import type { Environment } from '../../core/config.ts';
 import { queueNameOf } from '../../core/settings.ts';
-import { type FilterWords, letterFilter } from '../../replay/letter-filter.ts';
+import type { FilterWords } from '../../replay/letter-filter.ts';
 import { groupLetters, type LetterGroup } from '../../replay/letter-groups.ts';
-import { LetterReader, type LetterRecord } from '../../replay/letter-record.ts';
 import type { ExitCode } from '../main.ts';
-import { atDesk, type Desk, type DeskOptions, lookAt } from './desk.ts';
+import { atDesk, type Desk, type DeskOptions } from './desk.ts';
+import { meantLetters } from './meant-letters.ts';
 import { leftText, plural, table, timeText } from './text.ts';
 
 export interface LsOptions extends DeskOptions, FilterWords {}
@@ -23,15 +23,9 @@ export function filterWordsOf({ cluster, kind, namespace, name, code, since, unt
 /** @throws ConfigError `usage` before anything is received */
 export async function listLetters(desk: Desk, words: FilterWords): Promise<ExitCode> {
   const { description, clock, json, print } = desk;
-  const isMeant = letterFilter(words, clock.now());
-  const reader = new LetterReader();
-  const letters: LetterRecord[] = [];
-  const looked = await lookAt(desk, (received) => {
-    const letter = reader.recordOf(received);
-    if (isMeant(letter)) letters.push(letter);
-    return true;
-  });
-  if (looked === undefined) return 1;
+  const meant = await meantLetters(desk, words);
+  if (meant === undefined) return 1;
+  const { letters, looked } = meant;
   await looked.givenBack;
   const { url, arn, retentionSeconds, depth } = description;
   const groups = groupLetters(letters, retentionSeconds);

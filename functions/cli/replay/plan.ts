@@ -1,15 +1,16 @@
 /** `dogwatch replay plan`: what is to become of each letter, by its object as it is now. Nothing is sent, and nothing deleted. */
 import type { Environment } from '../../core/config.ts';
 import { queueNameOf } from '../../core/settings.ts';
-import { type FilterWords, letterFilter } from '../../replay/letter-filter.ts';
-import { LetterReader, type LetterRecord, type Target } from '../../replay/letter-record.ts';
+import type { FilterWords } from '../../replay/letter-filter.ts';
+import type { Target } from '../../replay/letter-record.ts';
 import { countClasses, PLAN_VERSION, type PlanHead, type PlanItem, planItems, type Verdicts, writtenItem } from '../../replay/plan.ts';
 import { defaultPlanName, openPlanFile, type PlanFile } from '../../replay/plan-file.ts';
 import { type ObjectSource, readObjects } from '../../replay/read-objects.ts';
 import { REASON_TEXTS, REPLAY_CLASSES } from '../../replay/verdict.ts';
 import type { ExitCode } from '../main.ts';
-import { atDesk, type Desk, type Looked, lookAt, openSource } from './desk.ts';
+import { atDesk, type Desk, openSource } from './desk.ts';
 import { filterWordsOf, type LsOptions } from './ls.ts';
+import { type MeantLetters, meantLetters } from './meant-letters.ts';
 import { plural, printable, table } from './text.ts';
 
 export interface PlanOptions extends LsOptions {
@@ -43,26 +44,17 @@ export async function makePlan(
   words: FilterWords,
   file: PlanFile,
 ): Promise<ExitCode> {
-  const isMeant = letterFilter(words, desk.clock.now());
-  const reader = new LetterReader();
-  const letters: LetterRecord[] = [];
-  const looked = await lookAt(desk, (received) => {
-    const letter = reader.recordOf(received);
-    if (isMeant(letter)) letters.push(letter);
-    return true;
-  });
-  if (looked === undefined) return 1;
+  const meant = await meantLetters(desk, words);
+  if (meant === undefined) return 1;
   try {
-    return await planOf(desk, source, { words, letters, looked }, file);
+    return await planOf(desk, source, { words, ...meant }, file);
   } finally {
-    await looked.givenBack; // it went on beside the reading: a queue may take its time for that
+    await meant.looked.givenBack; // it went on beside the reading: a queue may take its time for that
   }
 }
 
-interface Seen {
+interface Seen extends MeantLetters {
   readonly words: FilterWords;
-  readonly letters: readonly LetterRecord[];
-  readonly looked: Looked;
 }
 
 async function planOf(
