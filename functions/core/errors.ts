@@ -66,6 +66,11 @@ export function cutText(text: string, max: number = FOREIGN_TEXT_MAX): string {
   return `${text.slice(0, end).toWellFormed()}…`;
 }
 
+/** A text of several lines as one, for whoever prints a line for each fault. */
+export function oneLine(text: string): string {
+  return text.replace(/\s*\n\s*/g, ' ');
+}
+
 /** The longest stack that we keep, in characters. */
 const STACK_MAX = 2_000;
 

@@ -11,7 +11,7 @@ import { createServerReader, type ServerReader } from '../adapters/server-reader
 import { createLog, type Log } from '../adapters/telemetry.ts';
 import { mapBounded } from '../core/bounded.ts';
 import { type Environment, readConfig } from '../core/config.ts';
-import { ConfigError } from '../core/errors.ts';
+import { ConfigError, oneLine } from '../core/errors.ts';
 import { checkReconcilers } from '../core/reconciler.ts';
 import { reconcilers } from '../reconcilers/index.ts';
 import type { RegisteredCluster } from './registry-watch.ts';
@@ -94,7 +94,7 @@ export async function runWatcher(env: Environment, adapters: Partial<StartAdapte
     return exitCode;
   } catch (error) {
     if (error instanceof ConfigError) {
-      host.writeError(`dogwatch: ${error.message.replace(/\s*\n\s*/g, ' ')}`);
+      host.writeError(`dogwatch: ${oneLine(error.message)}`);
       return 2;
     }
     (log ?? all.createLog()).error('the watcher could not be started or stopped', { error });

@@ -1,8 +1,8 @@
 /** Applies objects of any kind to a cluster, as `kubectl apply --server-side` does: what a kind's path is, the cluster says. */
 import { parseStatus } from '../../../functions/adapters/kubernetes/errors.ts';
 import { APPLY_PATCH, objectPath } from '../../../functions/adapters/kubernetes/paths.ts';
-import { TerminalError } from '../../../functions/core/errors.ts';
-import { type ClusterCalls, createClusterCalls, DEV_FIELD_MANAGER, oneLine } from './cluster-calls.ts';
+import { oneLine, TerminalError } from '../../../functions/core/errors.ts';
+import { type ClusterCalls, createClusterCalls, DEV_FIELD_MANAGER } from './cluster-calls.ts';
 import type { ManifestObject } from './manifest.ts';
 
 export interface Applier {

@@ -4,7 +4,7 @@ import { parseStatus } from '../../../functions/adapters/kubernetes/errors.ts';
 import { type KubeConfigContext, readContext } from '../../../functions/adapters/kubernetes/kube-config-file.ts';
 import { JSON_TYPE } from '../../../functions/adapters/kubernetes/paths.ts';
 import { createTransport, type Transport, type TransportRequest } from '../../../functions/adapters/kubernetes/transport.ts';
-import { ConfigError, DogwatchError } from '../../../functions/core/errors.ts';
+import { ConfigError, DogwatchError, oneLine } from '../../../functions/core/errors.ts';
 
 /** One context of a kubeconfig; its current one where it names none. */
 export interface ClusterAddress {
@@ -133,6 +133,3 @@ function contextOf({ kubeconfigPath, context }: ClusterAddress): KubeConfigConte
     return undefined; // The file has changed since: the message has to do without.
   }
 }
-
-/** What a cluster says, for a message of one line. */
-export const oneLine = (text: string): string => text.replace(/\s*\n\s*/g, ' ');

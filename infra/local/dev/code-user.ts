@@ -1,6 +1,6 @@
 /** Puts built code to use: kinds first, then the function, which must know a kind before messages of it come, then the watcher. */
 import { rmSync } from 'node:fs';
-import { ConfigError } from '../../../functions/core/errors.ts';
+import { ConfigError, oneLine } from '../../../functions/core/errors.ts';
 import type { InvocationResult } from '../function-host/invocation.ts';
 import { createPool, type Pool, type PoolOptions } from '../function-host/pool.ts';
 import type { Code } from './code.ts';
@@ -99,7 +99,7 @@ async function startCode(code: Code, { emit, functionEnv, timeoutMs, crds, start
 }
 
 function describeFault(answer: InvocationResult): string {
-  return answer.kind === 'error' ? `${answer.error.errorType}: ${answer.error.errorMessage}`.replace(/\s*\n\s*/g, ' ') : answer.kind;
+  return answer.kind === 'error' ? oneLine(`${answer.error.errorType}: ${answer.error.errorMessage}`) : answer.kind;
 }
 
 function kindsOf(crds: Code['crds']): Set<string> {

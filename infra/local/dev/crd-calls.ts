@@ -2,7 +2,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { parseStatus } from '../../../functions/adapters/kubernetes/errors.ts';
 import { APPLY_PATCH, JSON_TYPE } from '../../../functions/adapters/kubernetes/paths.ts';
-import { type ClusterAnswer, type ClusterCalls, DEV_FIELD_MANAGER, oneLine } from './cluster-calls.ts';
+import { oneLine } from '../../../functions/core/errors.ts';
+import { type ClusterAnswer, type ClusterCalls, DEV_FIELD_MANAGER } from './cluster-calls.ts';
 import type { ManifestObject } from './manifest.ts';
 
 /** A CRD as it is built from a definition, as far as it is looked at. */

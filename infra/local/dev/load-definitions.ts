@@ -2,7 +2,7 @@
 import { fork } from 'node:child_process';
 import { join, relative, resolve } from 'node:path';
 import { build as esbuild } from 'esbuild';
-import { ConfigError } from '../../../functions/core/errors.ts';
+import { ConfigError, oneLine } from '../../../functions/core/errors.ts';
 import { replaceModule } from '../../build-plugins.ts';
 import { plainEnv } from '../managed-process.ts';
 import type { Definitions } from './definitions.ts';
@@ -43,7 +43,7 @@ export async function loadDefinitions({ reconcilers, dir }: LoadOptions): Promis
   });
   const told = await run(outfile);
   if (told.kind === 'defined') return told.crds;
-  throw new ConfigError('code-fault', `${placeOf(told.stack)}${told.message.replace(/\s*\n\s*/g, ' ')}`);
+  throw new ConfigError('code-fault', `${placeOf(told.stack)}${oneLine(told.message)}`);
 }
 
 function run(program: string): Promise<Definitions> {

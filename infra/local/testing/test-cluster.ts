@@ -5,6 +5,7 @@ import type { ObjectAddress } from '../../../events/resource.ts';
 import { parseStatus } from '../../../functions/adapters/kubernetes/errors.ts';
 import { APPLY_PATCH, collectionPath, JSON_TYPE, MERGE_PATCH, objectPath } from '../../../functions/adapters/kubernetes/paths.ts';
 import type { Transport, TransportRequest } from '../../../functions/adapters/kubernetes/transport.ts';
+import { oneLine } from '../../../functions/core/errors.ts';
 import type { ApiServer } from '../api-server/api-server.ts';
 import { manifestProblem, parseManifest } from '../dev/manifest.ts';
 import type { Activity } from './activity.ts';
@@ -171,7 +172,7 @@ export class TestCluster {
   #read({ status, text }: { readonly status: number; readonly text: string }, what: string): StoredObject {
     if (status < 300) return JSON.parse(text) as StoredObject;
     const why = parseStatus(text)?.message ?? `it answers ${status}`;
-    throw new BenchError('refused', `cluster ${this.name} refuses ${what}: ${why.replace(/\s*\n\s*/g, ' ')}`);
+    throw new BenchError('refused', `cluster ${this.name} refuses ${what}: ${oneLine(why)}`);
   }
 
   async #served(): Promise<readonly ServedKind[]> {
