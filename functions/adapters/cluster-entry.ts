@@ -3,6 +3,7 @@ import { dirname, isAbsolute, resolve } from 'node:path';
 import * as z from 'zod';
 import { type ClusterName, isDnsLabel } from '../../events/resource.ts';
 import { closestName } from '../core/closest-name.ts';
+import { cutText } from '../core/errors.ts';
 import type { KubeConfigSource } from './kubernetes/kube-config.ts';
 import { parseReference, referenceProblem } from './remote-text.ts';
 
@@ -31,6 +32,8 @@ const entryKeys = ['name', ...wayNames, ...Object.keys(COMPANIONS)];
 const eksKeys = ['cluster', 'region', 'role'];
 /** A key further away than this from every known one is no slip of the pen. */
 const HINT_MAX_EDITS = 3;
+/** The longest name of a cluster, in characters. */
+const NAME_MAX = 63;
 
 /** Name and way of an entry. */
 export interface ParsedEntry {
@@ -90,9 +93,16 @@ function kubeConfigAt(at: string, context: string | undefined, registry: string,
 
 /** What to say of a key that is not known. */
 export function unknownKey(key: string, known: readonly string[]): string {
-  const nearest = closestName(key, known, HINT_MAX_EDITS);
+  const shown = shownName(key);
+  // Of a short key, edits as many as it has characters make any other.
+  const nearest = closestName(shown, known, Math.min(HINT_MAX_EDITS, shown.length - 1));
   const hint = nearest === undefined ? `known: ${known.join(', ')}` : `did you mean ${nearest}?`;
-  return `unknown key ${key}; ${hint}`;
+  return `unknown key ${shown}; ${hint}`;
+}
+
+/** A name of somebody else's for a message, which is one line whatever it holds. */
+export function shownName(name: string): string {
+  return cutText(name.replace(/\p{Cc}+/gu, ' '), NAME_MAX);
 }
 
 /** A mapping of YAML. */

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { load, YAMLException } from 'js-yaml';
 import { ConfigError } from '../core/errors.ts';
-import { isRecord, type ParsedEntry, parseEntry, unknownKey } from './cluster-entry.ts';
+import { isRecord, type ParsedEntry, parseEntry, shownName, unknownKey } from './cluster-entry.ts';
 import { createKubernetesClient, type KubernetesClientOptions } from './kubernetes/client.ts';
 import type { KubernetesClient } from './kubernetes/port.ts';
 import { parseReference, type ReadRemoteText, readRemoteText, referenceProblem } from './remote-text.ts';
@@ -26,12 +26,14 @@ const registryKeys = ['clusters'];
  * @throws ConfigError of one line that names the registry, the cluster and the key
  */
 export async function readClusters(reference: string, readText: ReadRemoteText = readRemoteText): Promise<ClusterEntry[]> {
+  const problem = referenceProblem(reference);
+  if (problem !== undefined) throw new ConfigError('registry-unreadable', `DOGWATCH_CLUSTERS: ${problem}`);
   const isRemote = parseReference(reference) !== undefined;
   const label = isRemote ? reference : basename(reference);
   const fail = (what: string): never => {
     throw new ConfigError('registry-invalid', `${label}: ${what}`);
   };
-  const yaml = parseYaml(isRemote ? await readRemote(reference, readText) : readFile(reference), label, isRemote);
+  const yaml = parseYaml(isRemote ? await readText(reference) : readFile(reference), label, isRemote);
   if (!isRecord(yaml)) return fail('holds no mapping; begin it with clusters:');
   const unknown = Object.keys(yaml).find((key) => !registryKeys.includes(key));
   if (unknown !== undefined) return fail(unknownKey(unknown, registryKeys));
@@ -40,7 +42,7 @@ export async function readClusters(reference: string, readText: ReadRemoteText =
   if (list.length === 0) return fail('clusters is empty; name at least one cluster');
   const seen = new Map<string, number>();
   return list.map((raw, index) => {
-    const named = isRecord(raw) && typeof raw['name'] === 'string' ? ` (${raw['name']})` : '';
+    const named = isRecord(raw) && typeof raw['name'] === 'string' ? ` (${shownName(raw['name'])})` : '';
     const where = `clusters[${index}]${named}`;
     const entry = parseEntry(raw, reference, (what) => fail(`${where}: ${what}`));
     const twin = seen.get(entry.name);
@@ -63,12 +65,6 @@ export function connectCluster(entry: ClusterEntry, options: ConnectOptions = {}
     if (!(error instanceof ConfigError)) throw error;
     throw new ConfigError(error.code, `${entry.where}: ${error.message}`, { cause: error });
   }
-}
-
-async function readRemote(reference: string, readText: ReadRemoteText): Promise<string> {
-  const problem = referenceProblem(reference);
-  if (problem !== undefined) throw new ConfigError('registry-unreadable', `DOGWATCH_CLUSTERS: ${problem}`);
-  return readText(reference);
 }
 
 function readFile(path: string): string {

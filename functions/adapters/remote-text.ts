@@ -29,10 +29,14 @@ export function parseReference(text: string): RemoteReference | undefined {
   return { store, id, key };
 }
 
-/** What is wrong with a reference, or undefined; also for a path. */
+/** A path is one line, shorter than this, and no JSON: anything else is the text itself, which may hold credentials. */
+const PATH_MAX = 1024;
+const IS_NO_PATH = 'is no path and no reference; put its text into a file, or into a store (ssm:/NAME, secretsmanager:ID)';
+
+/** What is wrong with a reference, or undefined; also for a path. Quotes nothing of what is none of the two. */
 export function referenceProblem(text: string): string | undefined {
   const reference = parseReference(text);
-  if (reference === undefined) return undefined;
+  if (reference === undefined) return text.length > PATH_MAX || /\p{Cc}|^\s*[{[]/u.test(text) ? IS_NO_PATH : undefined;
   const what = reference.store === 'ssm' ? 'parameter: write ssm:/NAME' : 'secret: write secretsmanager:ID or secretsmanager:ID#KEY';
   if (!/^[\w+=.@/:-]+$/.test(reference.id)) return `${JSON.stringify(text)} names no ${what}`;
   return reference.key === '' ? `${JSON.stringify(text)} names no key behind the #` : undefined;

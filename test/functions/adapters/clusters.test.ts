@@ -138,7 +138,51 @@ describe('readClusters', () => {
     ['a document that is no mapping', '- a', 'clusters.yml: holds no mapping; begin it with clusters:'],
     ['what is no YAML', 'clusters: [\n- a', /^clusters\.yml: does not parse as YAML: .*\(line \d+\)$/],
     ['an empty file', '', /^clusters\.yml: does not parse as YAML: expected a document/],
+    [
+      'a name of several lines',
+      'clusters: [{name: "east\\nlevel=error", inCluster: true}]',
+      /^clusters\.yml: clusters\[0\] \(east level=error\): name is not a DNS label .*$/,
+    ],
+    [
+      'a name without end',
+      `clusters: [{name: ${'x'.repeat(5_000)}, inCluster: true}]`,
+      /^clusters\.yml: clusters\[0\] \(x{62}…\): name is not a DNS label .*$/,
+    ],
+    [
+      'a key of several lines',
+      'clusters: [{name: east, "a\\nb": 1}]',
+      /^clusters\.yml: clusters\[0\] \(east\): unknown key a b; known: .*$/,
+    ],
+    [
+      'a merge, which is a key like any other in YAML 1.2',
+      'clusters: [&a {name: east, inCluster: true}, {<<: *a, name: west}]',
+      /^clusters\.yml: clusters\[1\] \(west\): unknown key <<; known: name, /,
+    ],
   ];
+  const inline = JSON.stringify('apiVersion: v1\nusers: [{name: u, user: {token: hunter2}}]\n');
+  for (const [form, text] of [
+    ['as it is', inline],
+    ['as JSON', JSON.stringify(' {"users":[{"user":{"token":"hunter2"}}]}')],
+    ['in base64', Buffer.from('hunter2'.repeat(200)).toString('base64')],
+  ] as const) {
+    it(`says of a kubeconfig that is written into the registry ${form} where to put it, and quotes nothing of it`, async () => {
+      const content = `clusters: [{name: east, kubeconfig: ${text}}]`;
+      for (const read of [() => readClusters(registry(content)), () => readClusters('ssm:/clusters', async () => content)]) {
+        const error: unknown = await read().catch((thrown: unknown) => thrown);
+        assert.ok(error instanceof ConfigError);
+        assert.match(error.message, /clusters\[0\] \(east\): kubeconfig: is no path and no reference; put its text into a file/);
+        assert.doesNotMatch(inspect(error), /hunter2|aHVudGVy/);
+      }
+    });
+  }
+
+  it('says of a registry that is written into the variable that a path is meant', async () => {
+    await assert.rejects(readClusters('clusters:\n- {name: east, kubeconfig: east.yaml}'), {
+      name: 'ConfigError',
+      message: 'DOGWATCH_CLUSTERS: is no path and no reference; put its text into a file, or into a store (ssm:/NAME, secretsmanager:ID)',
+    });
+  });
+
   it('quotes nothing of another text that somebody named by mistake, neither in its words nor in what they come from', async () => {
     for (const content of ['PASSWORD: [hunter2\nuser: a', '*hunter2', '!hunter2 a', 'hunter2', '{"password":"hunter2"}']) {
       const error: unknown = await readClusters('secretsmanager:other', async () => content).catch((thrown: unknown) => thrown);
