@@ -1,6 +1,6 @@
 /**
- * What looking at dead letters may ask of SQS: there is no peek, so a look is a receive, and what was received is given back. The real one
- * is `letter-queue.ts`; a fake stands in `test/fakes`.
+ * What looking at dead letters, and taking them off, may ask of SQS: there is no peek, so a look is a receive, and what was received is given
+ * back. The real one is `letter-queue.ts`; a fake stands in `test/fakes`.
  *
  * Errors of every call: ConfigError `queue-missing`, `aws-refused` (rights or credentials); TransientError `throttled`, `in-flight-limit`,
  * `queue-unreachable` (network, and whatever else SQS says).
@@ -49,5 +49,15 @@ export interface LetterQueue {
   receive(options: { readonly visibilitySeconds: number; readonly waitSeconds: number }): Promise<ReceivedLetter[]>;
   /** Makes letters visible again at once. Never throws: the places in `receiptHandles` of those that could not be. */
   release(receiptHandles: readonly string[]): Promise<number[]>;
+  /**
+   * Hides letters for so many seconds from now; at most 12 hours from the receive. Never throws: the places of those that could not be, which
+   * are no longer ours, or are hidden as long as before.
+   */
+  extend(receiptHandles: readonly string[], visibilitySeconds: number): Promise<number[]>;
+  /**
+   * Deletes letters. Never throws: the places of those that could not be, which may be there still. SQS takes the handle of a letter that
+   * somebody else has received since, and may delete nothing then: such a letter comes back.
+   */
+  remove(receiptHandles: readonly string[]): Promise<number[]>;
   close(): void;
 }

@@ -1,6 +1,7 @@
-/** The dead-letter queue on SQS, for looking at letters. Loaded by the commands that do so only. */
+/** The dead-letter queue on SQS, for looking at letters and taking them off. Loaded by the commands that do so only. */
 import {
   ChangeMessageVisibilityBatchCommand,
+  DeleteMessageBatchCommand,
   GetQueueAttributesCommand,
   ListDeadLetterSourceQueuesCommand,
   type Message,
@@ -39,7 +40,10 @@ export async function openLetterQueue(queueUrl: string, options: QueueOptions = 
         const { Messages = [] } = await client.send(command);
         return Messages.map(letterOf);
       }),
-    release: (receiptHandles) => release(client, queueUrl, receiptHandles),
+    release: (receiptHandles) => inTens(receiptHandles, hide(client, queueUrl, 0)),
+    extend: (receiptHandles, visibilitySeconds) => inTens(receiptHandles, hide(client, queueUrl, visibilitySeconds)),
+    remove: (receiptHandles) =>
+      inTens(receiptHandles, (Entries) => client.send(new DeleteMessageBatchCommand({ QueueUrl: queueUrl, Entries }))),
     close: () => client.destroy(),
   };
 }
@@ -97,17 +101,34 @@ function letterOf({ MessageId = '', ReceiptHandle = '', Body = '', MessageAttrib
   };
 }
 
-async function release(client: SQSClient, queueUrl: string, receiptHandles: readonly string[]): Promise<number[]> {
+interface Entry {
+  readonly Id: string;
+  readonly ReceiptHandle: string;
+}
+
+/** A request about at most ten letters. */
+type Batch = (entries: Entry[]) => Promise<{ readonly Successful?: readonly { readonly Id?: string | undefined }[] | undefined }>;
+
+function hide(client: SQSClient, queueUrl: string, visibilitySeconds: number): Batch {
+  return (entries) => {
+    const Entries = entries.map((entry) => ({ ...entry, VisibilityTimeout: visibilitySeconds }));
+    return client.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl: queueUrl, Entries }));
+  };
+}
+
+/** The places of those that no request did. */
+async function inTens(receiptHandles: readonly string[], batch: Batch): Promise<number[]> {
   const left: number[] = [];
   for (let first = 0; first < receiptHandles.length; first += BATCH_MAX_COUNT) {
-    const ten = receiptHandles.slice(first, first + BATCH_MAX_COUNT);
-    const Entries = ten.map((ReceiptHandle, at) => ({ Id: String(first + at), ReceiptHandle, VisibilityTimeout: 0 }));
+    const entries = receiptHandles
+      .slice(first, first + BATCH_MAX_COUNT)
+      .map((ReceiptHandle, at) => ({ Id: String(first + at), ReceiptHandle }));
     try {
-      const { Successful = [] } = await client.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl: queueUrl, Entries }));
+      const { Successful = [] } = await batch(entries);
       const done = new Set(Successful.map(({ Id }) => Id));
-      left.push(...Entries.filter(({ Id }) => !done.has(Id)).map(({ Id }) => Number(Id)));
+      left.push(...entries.filter(({ Id }) => !done.has(Id)).map(({ Id }) => Number(Id)));
     } catch {
-      left.push(...ten.map((_, at) => first + at)); // they come back by themselves; the caller counts them
+      left.push(...entries.map(({ Id }) => Number(Id))); // what is still there comes back by itself; the caller counts them
     }
   }
   return left;

@@ -1,4 +1,4 @@
-/** A dead-letter queue at the port, in a test's own time: visibility, receive counts, and others that receive. */
+/** A dead-letter queue at the port, in a test's own time: visibility, receive counts, deletion, and others that receive. */
 import type { Clock } from '../../functions/adapters/clock.ts';
 import type { LetterQueue, QueueDescription, ReceivedLetter } from '../../functions/adapters/letter-queue-port.ts';
 
@@ -21,15 +21,25 @@ export class FakeLetterQueue implements LetterQueue {
   readonly hiddenFor: number[] = [];
   receiveCalls = 0;
   releaseCalls = 0;
+  extendCalls = 0;
+  removeCalls = 0;
+  /** Message ids in the order of their deletion. */
+  readonly removed: string[] = [];
   maxConcurrency = 0;
   /** Called before each receive, by its number from 1; what it throws, the receive throws. */
   beforeReceive: (call: number) => void = () => {};
   /** Whether a letter cannot be given back in this call, by its number from 1. */
   isStuck: (call: number, messageId: string) => boolean = () => false;
+  /** Called before each of these, by its number from 1; what it throws, the call answers with all places of its batch. */
+  beforeExtend: (call: number) => void = () => {};
+  beforeRemove: (call: number, messageIds: readonly string[]) => void = () => {};
+  /** As `beforeRemove`, once the letters are gone: a request whose answer is lost. */
+  afterRemove: (call: number) => void = () => {};
   redriveTargetArn: string | undefined;
   sourceUrls: readonly string[] | undefined = ['https://sqs.us-east-1.amazonaws.com/000000000000/dogwatch-live'];
   retentionSeconds = 1_209_600;
   #underWay = 0;
+  #addedCount = 0;
   #clock: Clock;
 
   constructor(clock: Clock) {
@@ -37,7 +47,8 @@ export class FakeLetterQueue implements LetterQueue {
   }
 
   add(body: string, { attributes = {}, sentAtMs = this.#nowMs }: { attributes?: Record<string, string>; sentAtMs?: number } = {}): string {
-    const messageId = `message-${this.stored.length + 1}`;
+    this.#addedCount += 1;
+    const messageId = `message-${this.#addedCount}`;
     this.stored.push({ messageId, body, attributes, sentAtMs, visibleAtMs: 0, receiveCount: 0, handle: '' });
     return messageId;
   }
@@ -95,6 +106,38 @@ export class FakeLetterQueue implements LetterQueue {
     return left;
   }
 
+  async extend(receiptHandles: readonly string[], visibilitySeconds: number): Promise<number[]> {
+    return inTens(receiptHandles, (handles) => {
+      this.extendCalls += 1;
+      this.beforeExtend(this.extendCalls);
+      const left: number[] = [];
+      for (const [place, handle] of handles.entries()) {
+        const letter = this.stored.find((one) => one.handle === handle && one.visibleAtMs > this.#nowMs);
+        if (letter === undefined) left.push(place);
+        else letter.visibleAtMs = this.#nowMs + visibilitySeconds * 1000;
+      }
+      return left;
+    });
+  }
+
+  async remove(receiptHandles: readonly string[]): Promise<number[]> {
+    return inTens(receiptHandles, (handles) => {
+      this.removeCalls += 1;
+      // A handle that is not the newest is taken, and nothing is deleted.
+      const letters = this.stored.filter(({ handle }) => handle !== '' && handles.includes(handle));
+      this.beforeRemove(
+        this.removeCalls,
+        letters.map(({ messageId }) => messageId),
+      );
+      for (const letter of letters) {
+        this.stored.splice(this.stored.indexOf(letter), 1);
+        this.removed.push(letter.messageId);
+      }
+      this.afterRemove(this.removeCalls);
+      return [];
+    });
+  }
+
   close(): void {}
 
   get #nowMs(): number {
@@ -110,4 +153,18 @@ export class FakeLetterQueue implements LetterQueue {
     letter.visibleAtMs = this.#nowMs + seconds * 1000;
     letter.handle = `${letter.messageId}#${letter.receiveCount}`;
   }
+}
+
+/** As the adapter does it: a batch that fails is left whole, and the others go on. */
+function inTens(handles: readonly string[], batch: (handles: readonly string[]) => readonly number[]): number[] {
+  const left: number[] = [];
+  for (let first = 0; first < handles.length; first += RECEIVE_MAX) {
+    const ten = handles.slice(first, first + RECEIVE_MAX);
+    try {
+      left.push(...batch(ten).map((place) => first + place));
+    } catch {
+      left.push(...ten.map((_, place) => first + place));
+    }
+  }
+  return left;
 }

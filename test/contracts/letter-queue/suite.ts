@@ -13,6 +13,8 @@ interface Bench {
   readonly queue: LetterQueue;
   readonly url: string;
   send(count: number, over?: Partial<SendMessageCommandInput>): Promise<string[]>;
+  /** Receives until there are so many. */
+  receiveAll(count: number, visibilitySeconds: number): Promise<ReceivedLetter[]>;
   look(stopAfter?: number): Promise<{ report: LookReport; warnings: string[]; seen: ReceivedLetter[] }>;
 }
 
@@ -22,6 +24,8 @@ interface LetterQueueFaults {
   readonly hidesSources?: boolean;
   /** It does not say how long it keeps a message. */
   readonly hidesRetention?: boolean;
+  /** It says no to the delete of what is deleted. */
+  readonly refusesSecondDelete?: boolean;
 }
 
 /** Registers the suite for one endpoint. */
@@ -57,6 +61,11 @@ export function describeLetterQueue(name: string, start: () => Promise<LocalQueu
         url,
         send: (many, over = {}) =>
           Promise.all(Array.from({ length: many }, (_, at) => sendOne(client, { QueueUrl: url, MessageBody: `letter ${at}`, ...over }))),
+        async receiveAll(many, visibilitySeconds) {
+          const letters: ReceivedLetter[] = [];
+          while (letters.length < many) letters.push(...(await queue.receive({ visibilitySeconds, waitSeconds: 1 })));
+          return letters;
+        },
         async look(stopAfter = Number.POSITIVE_INFINITY) {
           const stop = new AbortController();
           const seen: ReceivedLetter[] = [];
@@ -138,6 +147,49 @@ export function describeLetterQueue(name: string, start: () => Promise<LocalQueu
         (error) => error instanceof TransientError && error.code === 'queue-unreachable' && /ECONNREFUSED/.test(error.message),
       );
       assert.deepEqual(await away.release(['a', 'b']), [0, 1]);
+      assert.deepEqual(await away.extend(['a', 'b'], 5), [0, 1]);
+      assert.deepEqual(await away.remove(['a', 'b']), [0, 1]);
+    });
+
+    it('deletes letters, more than a request takes, and no others', async () => {
+      const { queue, send, receiveAll } = await bench();
+      const ids = await send(25);
+      const letters = await receiveAll(25, 30);
+      const [kept, ...rest] = letters.map(({ receiptHandle }) => receiptHandle);
+      assert.deepEqual(await queue.remove(rest), []);
+      assert.deepEqual(await queue.release([kept ?? '']), []);
+      const left = await receiveAll(1, 30);
+      assert.deepEqual(
+        left.map(({ messageId }) => messageId),
+        ids.filter((id) => id === letters[0]?.messageId),
+      );
+    });
+
+    it('deletes a letter twice as well as once', async () => {
+      const { queue, send, receiveAll } = await bench();
+      await send(1);
+      const [handle = ''] = (await receiveAll(1, 30)).map(({ receiptHandle }) => receiptHandle);
+      assert.deepEqual(await queue.remove([handle]), []);
+      assert.deepEqual(await queue.remove([handle]), faults.refusesSecondDelete ? [0] : []);
+    });
+
+    it('deletes the others of a request that holds what is no handle', async () => {
+      const { queue, send, receiveAll } = await bench();
+      await send(2);
+      const handles = (await receiveAll(2, 30)).map(({ receiptHandle }) => receiptHandle);
+      assert.deepEqual(await queue.remove([handles[0] ?? '', 'no handle', handles[1] ?? '']), [1]);
+      const { visible, hidden } = (await queue.describe()).depth;
+      assert.equal(visible + hidden, 0);
+    });
+
+    it('hides letters for longer than they were received for', async () => {
+      const { queue, send, receiveAll } = await bench();
+      await send(12);
+      const received = await receiveAll(12, 6);
+      const longer = received.slice(1).map(({ receiptHandle }) => receiptHandle);
+      assert.deepEqual(await queue.extend(longer, 30), []);
+      assert.equal((await receiveAll(1, 30))[0]?.messageId, received[0]?.messageId); // once its six seconds are over
+      assert.deepEqual(await queue.receive({ visibilitySeconds: 30, waitSeconds: 0 }), []);
     });
   });
 }
