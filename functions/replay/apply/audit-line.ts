@@ -3,7 +3,7 @@
  * anything is deleted, and then what was deleted: whoever reads it after a crash knows what was done, save for one batch at most.
  */
 import type { Sight } from './judge.ts';
-import type { ApplySettings, ApplySummary, Place, SendVerdict } from './types.ts';
+import type { ApplySettings, ApplySummary, Place, SendVerdict } from './contract.ts';
 
 /** Of the lines' form. Raised when a reader of the last one would misunderstand it. */
 export const AUDIT_VERSION = 1;
