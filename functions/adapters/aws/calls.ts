@@ -32,7 +32,13 @@ export function awsFault(what: string, error: unknown, facts: ErrorFacts = {}): 
   });
 }
 
+/** A proxy's page, or another program at the endpoint. The words of who could not parse it are not repeated: they quote it. */
+export function strangeAnswer(): ConfigError {
+  return new ConfigError('bad-answer', 'the answer is not what AWS sends; look at AWS_ENDPOINT_URL, and for a proxy on the way');
+}
+
 function nameAndMessage(error: unknown): { readonly name: string; readonly message: string; readonly code: string } {
+  if (error instanceof SyntaxError) return { name: 'bad-answer', message: strangeAnswer().message, code: '' };
   const { name = 'Error', message = '', code = '' } = error as { name?: string; message?: string; code?: string };
   // Of several addresses that all refused, Node says only that by the code.
   return { name: name === 'AggregateError' ? code : name, message: (message || code).replace(/\s+/g, ' '), code };
@@ -40,6 +46,7 @@ function nameAndMessage(error: unknown): { readonly name: string; readonly messa
 
 /** AWS's word for what it, or the SDK, threw. */
 export function awsUntold(error: unknown): Untold {
+  if (error instanceof SyntaxError) return awsUntold(strangeAnswer());
   const message = error instanceof Error ? error.message : '';
   const code = error instanceof ConfigError ? error.code : /^Region is missing/.test(message) ? 'region-missing' : awsCodeOf(error);
   const says = error instanceof ConfigError ? message : `${code}: ${cutText((message || 'no answer').replace(/\s+/g, ' '))}`;

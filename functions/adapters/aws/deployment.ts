@@ -12,8 +12,9 @@ import {
 import { GetQueueAttributesCommand, GetQueueUrlCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import type { EventSourceMapping, FunctionConfiguration, QueueAttributes } from '../../core/doctor/facts.ts';
 import type { Asked } from '../../core/doctor/finding.ts';
+import { isJsonObject } from '../../core/plain-json.ts';
 import { createSqsClient } from '../sqs.ts';
-import { awsUntold, CLIENT_LIMITS } from './calls.ts';
+import { awsUntold, CLIENT_LIMITS, strangeAnswer } from './calls.ts';
 
 /** What AWS knows. No call throws: a refusal is an answer, with AWS's code. */
 export interface Deployment {
@@ -45,24 +46,24 @@ export function openDeployment(signal: AbortSignal): Deployment {
   return {
     queueUrl: (QueueName) =>
       asked(signal, async () => {
-        const { QueueUrl = '' } = await (await sqsClient()).send(new GetQueueUrlCommand({ QueueName }), options);
-        return QueueUrl;
+        const { QueueUrl } = await (await sqsClient()).send(new GetQueueUrlCommand({ QueueName }), options);
+        return told(QueueUrl);
       }),
 
     queue: (QueueUrl) =>
       asked(signal, async () => {
         const command = new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['All'] });
-        const { Attributes = {} } = await (await sqsClient()).send(command, options);
-        return attributesOf(Attributes);
+        const { Attributes } = await (await sqsClient()).send(command, options);
+        return attributesOf(told(Attributes));
       }),
 
     configuration: (FunctionName) =>
       asked(signal, async () => {
         const found = await lambdaClient().send(new GetFunctionConfigurationCommand({ FunctionName }), options);
         return {
-          arn: found.FunctionArn ?? FunctionName,
+          arn: told(found.FunctionArn),
           runtime: found.Runtime ?? 'none',
-          timeoutSeconds: found.Timeout ?? 0,
+          timeoutSeconds: told(found.Timeout),
           environment: found.Environment?.Variables ?? {},
           // Absent in answers of old: all was well then.
           state: found.State ?? 'Active',
@@ -78,7 +79,9 @@ export function openDeployment(signal: AbortSignal): Deployment {
         do {
           const command = new ListEventSourceMappingsCommand({ FunctionName, ...(Marker ? { Marker } : {}) });
           const page = await lambdaClient().send(command, options);
-          for (const found of page.EventSourceMappings ?? []) {
+          if (page.NextMarker && page.NextMarker === Marker) throw strangeAnswer();
+          for (const each of told(page.EventSourceMappings)) {
+            const found = told(each);
             all.push({
               id: found.UUID ?? '',
               queueArn: found.EventSourceArn ?? '',
@@ -96,8 +99,8 @@ export function openDeployment(signal: AbortSignal): Deployment {
 
     recursiveLoop: (FunctionName) =>
       asked(signal, async () => {
-        const { RecursiveLoop = 'Terminate' } = await lambdaClient().send(new GetFunctionRecursionConfigCommand({ FunctionName }), options);
-        return RecursiveLoop;
+        const { RecursiveLoop } = await lambdaClient().send(new GetFunctionRecursionConfigCommand({ FunctionName }), options);
+        return told(RecursiveLoop);
       }),
 
     reservedConcurrency: (FunctionName) =>
@@ -130,23 +133,40 @@ async function asked<Value>(signal: AbortSignal, call: () => Promise<Value>): Pr
   }
 }
 
+/** What AWS always says. @throws ConfigError `bad-answer` where it is not there: nothing is judged by a part of an answer */
+function told<Value>(value: Value | null | undefined): Value {
+  if (value === undefined || value === null) throw strangeAnswer();
+  return value;
+}
+
 /** SQS gives numbers as text, and policies as JSON in text. */
 function attributesOf(attributes: Readonly<Record<string, string | undefined>>): QueueAttributes {
-  const redrive = jsonOf(attributes['RedrivePolicy']);
-  const allow = jsonOf(attributes['RedriveAllowPolicy']);
+  const redrive = policyOf(attributes['RedrivePolicy']);
+  const allow = policyOf(attributes['RedriveAllowPolicy']);
   return {
-    arn: attributes['QueueArn'] ?? '',
-    visibilitySeconds: Number(attributes['VisibilityTimeout']),
-    retentionSeconds: Number(attributes['MessageRetentionPeriod']),
-    redrive: redrive && { targetArn: String(redrive['deadLetterTargetArn']), maxReceiveCount: Number(redrive['maxReceiveCount']) },
+    arn: told(attributes['QueueArn']),
+    visibilitySeconds: numberOf(attributes['VisibilityTimeout']),
+    retentionSeconds: numberOf(attributes['MessageRetentionPeriod']),
+    redrive: redrive && {
+      targetArn: String(told(redrive['deadLetterTargetArn'])),
+      maxReceiveCount: numberOf(String(redrive['maxReceiveCount'])),
+    },
     redriveAllow: allow && {
-      permission: String(allow['redrivePermission']),
+      permission: String(told(allow['redrivePermission'])),
       sourceArns: Array.isArray(allow['sourceQueueArns']) ? allow['sourceQueueArns'].map(String) : [],
     },
   };
 }
 
-function jsonOf(text: string | undefined): Readonly<Record<string, unknown>> | undefined {
+function numberOf(text: string | undefined): number {
+  if (!/^[0-9]+$/.test(told(text))) throw strangeAnswer();
+  return Number(text);
+}
+
+/** @throws SyntaxError, which is told as a strange answer too */
+function policyOf(text: string | undefined): Readonly<Record<string, unknown>> | undefined {
   if (text === undefined || text === '') return undefined;
-  return JSON.parse(text) as Record<string, unknown>;
+  const policy: unknown = JSON.parse(text);
+  if (!isJsonObject(policy)) throw strangeAnswer();
+  return policy;
 }

@@ -47,7 +47,8 @@ export function exitCodeOf(findings: readonly Finding[]): 0 | 1 {
 /** AWS's words for "there is none of that name". */
 const ABSENT = /NotFound|DoesNotExist|NoSuch/;
 const NO_CREDENTIALS = /^(CredentialsProviderError|ExpiredToken|InvalidClientTokenId|UnrecognizedClient)/;
-const NO_WAY = /^(region-missing|timeout|TimeoutError|ECONN|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|NetworkingError)/;
+const NO_WAY =
+  /^(region-missing|bad-answer|ERR_INVALID_URL|timeout|TimeoutError|ECONN|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|NetworkingError)/;
 
 /** Whether AWS says that it is not there, which is an answer and no refusal to give one. */
 export function isAbsentInAws(code: string): boolean {
@@ -58,6 +59,6 @@ export function isAbsentInAws(code: string): boolean {
 export function howToAskAws(code: string, action: string): string {
   if (NO_CREDENTIALS.test(code)) return 'Set AWS credentials that are valid (aws sts get-caller-identity shows them) and run this again.';
   if (isDenied(code)) return `Run this with credentials that may call ${action}.`;
-  if (NO_WAY.test(code)) return 'Set AWS_REGION and look at the way to AWS, then run this again.';
+  if (NO_WAY.test(code)) return 'Set AWS_REGION and look at the way to AWS (AWS_ENDPOINT_URL, proxies), then run this again.';
   return 'Run this again; if it stays, look at what AWS says.';
 }
