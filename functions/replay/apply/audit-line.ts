@@ -2,8 +2,9 @@
  * The lines of an audit: who did what, when and why. Of every batch the intent stands there before anything is sent, the results before
  * anything is deleted, and then what was deleted: whoever reads it after a crash knows what was done, save for one batch at most.
  */
-import type { Sight } from './judge.ts';
+
 import type { ApplySettings, ApplySummary, Place, SendVerdict } from './contract.ts';
+import type { Sight } from './judge.ts';
 
 /** Of the lines' form. Raised when a reader of the last one would misunderstand it. */
 export const AUDIT_VERSION = 1;

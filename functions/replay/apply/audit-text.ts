@@ -1,0 +1,97 @@
+/** The text of an audit, read: what applies before this one did. */
+import * as z from 'zod';
+import { ConfigError } from '../../core/errors.ts';
+import { AUDIT_VERSION, type AuditLine } from './audit-line.ts';
+
+/** Fields that a resume relies on; the rest of a line is for people. */
+const messageIds = z.array(z.string());
+const place = z.looseObject({
+  cluster: z.string(),
+  group: z.string(),
+  version: z.string(),
+  kind: z.string(),
+  plural: z.string(),
+  name: z.string(),
+});
+const line = z.discriminatedUnion('kind', [
+  z.looseObject({ kind: z.literal('begin'), at: z.string(), version: z.int() }),
+  z.looseObject({
+    ...{ kind: z.literal('intent'), at: z.iso.datetime(), envelope: z.string(), object: place, letters: messageIds },
+    replay: z.looseObject({ of: z.string(), by: z.string(), at: z.iso.datetime(), count: z.int() }),
+    before: z.looseObject({ kind: z.enum(['absent', 'found']) }),
+  }),
+  z.looseObject({ kind: z.literal('result'), envelope: z.string(), result: z.string() }),
+  z.looseObject({ kind: z.literal('verdict'), envelope: z.string(), verdict: z.string() }),
+]);
+const RELIED_ON = new Set(['begin', 'intent', 'result', 'verdict']);
+
+/**
+ * The lines, oldest first. What a process left unfinished when it died is passed over: the end of the text, or what stands right before the
+ * `begin` of the next. Kinds of line that this release does not know are kept as they are.
+ *
+ * @throws ConfigError `audit-damaged` with the number of the line, `audit-version`
+ */
+export function readAudit(text: string): AuditLine[] {
+  const texts = text.split('\n').map((one) => one.replace(/\r$/, ''));
+  const lines: AuditLine[] = [];
+  for (const [at, one] of texts.entries()) {
+    if (one === '') continue;
+    const parsed = parseLine(one);
+    if (parsed !== undefined) {
+      if (parsed.kind === 'begin' && parsed.version !== AUDIT_VERSION)
+        throw new ConfigError('audit-version', 'the audit is one of another release; apply with that one, or make a new plan', {
+          facts: { line: at + 1, version: parsed.version },
+        });
+      lines.push(parsed);
+      continue;
+    }
+    const isLast = texts.slice(at + 1).every((rest) => rest === '');
+    if (isLast || parseLine(texts[at + 1] ?? '')?.kind === 'begin') continue;
+    throw new ConfigError(
+      'audit-damaged',
+      `line ${at + 1} of the audit is damaged, so that what was sent before cannot be told; mend it from a copy, or make a new plan`,
+      { facts: { line: at + 1 } },
+    );
+  }
+  return lines;
+}
+
+function parseLine(text: string): AuditLine | undefined {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  const kind = typeof json === 'object' && json !== null && 'kind' in json ? json.kind : undefined;
+  if (typeof kind !== 'string') return undefined;
+  if (RELIED_ON.has(kind) && !line.safeParse(json).success) return undefined;
+  return json as AuditLine;
+}
+
+type Intent = Extract<AuditLine, { kind: 'intent' }>;
+
+/** What was accepted before, and what is open of it. */
+export interface Past {
+  /** By message id of each letter that was replaced. */
+  readonly sent: ReadonlyMap<string, Intent>;
+  /** Accepted, and without a verdict. */
+  readonly open: readonly Intent[];
+}
+
+/** An intent without the result `sent` counts as not sent: it may be sent twice, but never not at all. */
+export function pastOf(lines: readonly AuditLine[]): Past {
+  const intents = new Map<string, Intent>();
+  const sent = new Map<string, Intent>();
+  const open = new Map<string, Intent>();
+  for (const one of lines) {
+    if (one.kind === 'intent') intents.set(one.envelope, one);
+    else if (one.kind === 'result' && one.result === 'sent') {
+      const intent = intents.get(one.envelope);
+      if (intent === undefined) continue;
+      for (const messageId of intent.letters) sent.set(messageId, intent);
+      open.set(one.envelope, intent);
+    } else if (one.kind === 'verdict' && one.verdict !== 'unjudged') open.delete(one.envelope);
+  }
+  return { sent, open: [...open.values()] };
+}
