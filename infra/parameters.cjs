@@ -5,6 +5,7 @@
  */
 const { existsSync, readFileSync } = require('node:fs');
 const path = require('node:path');
+const { unzipSync } = require('fflate');
 const z = require('zod');
 
 /** What SQS may not keep back longer. @see SQS API, SetQueueAttributes */
@@ -25,9 +26,13 @@ const NAMED_MAX_CHARACTERS = 5_500;
 /** As long as they can be, in most partitions. */
 const PSEUDO_PARAMETERS = { Partition: 'aws', Region: 'ap-southeast-1', AccountId: '111122223333' };
 
-/** One text in a store; IAM would read a wildcard as many. */
-const REFERENCE = /^(ssm|secretsmanager):[^\s*?]+$/;
-const arn = (service) => z.string().regex(new RegExp(`^arn:[a-z-]+:${service}:`), `is no ARN of ${service}`);
+/** Topics that one alarm tells. @see CloudWatch API, PutMetricAlarm */
+const TOPICS_MAX = 5;
+
+/** One text in a store, as functions/adapters/remote-text.ts takes it; IAM would read a wildcard as many. An ARN is one of that store. */
+const REFERENCE = /^(ssm:(?!arn:(?!aws[a-z-]*:ssm:))[\w+=.@/:-]+|secretsmanager:(?!arn:(?!aws[a-z-]*:secretsmanager:))[\w+=.@/:-]+(#.+)?)$/;
+/** Of one thing each: a wildcard would give a right to many. */
+const arn = (form, what) => z.string().regex(new RegExp(`^arn:[a-z-]+:${form}$`), `is no ARN of ${what}`);
 /** Texts on the command line: a,b,c. */
 const list = (item) => z.preprocess((value) => (typeof value === 'string' ? value.split(',').filter(Boolean) : value), z.array(item));
 const count = (least, most) => z.coerce.number().int().min(least).max(most);
@@ -35,8 +40,8 @@ const count = (least, most) => z.coerce.number().int().min(least).max(most);
 const PARAMETERS = z.strictObject({
   clusters: z
     .string()
-    .regex(
-      /^((ssm|secretsmanager):[^\s*?]+|[^\s:/]+)$/,
+    .refine(
+      (text) => REFERENCE.test(text) || /^[^\s:/]+$/.test(text),
       'is neither ssm:/name nor secretsmanager:id nor the name of a file in the package',
     ),
   clusterNames: list(z.string().regex(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/, 'is no name of a cluster')).refine(
@@ -44,9 +49,10 @@ const PARAMETERS = z.strictObject({
     `needs 1 to ${CLUSTERS_MAX} names, each once; with more, let several stages have a part of the clusters each`,
   ),
   credentials: list(z.string().regex(REFERENCE, 'is neither ssm:/name nor secretsmanager:id')),
-  keyArns: list(arn('kms')),
-  roleArns: list(arn('iam')),
-  eksClusterArns: list(arn('eks')),
+  // In a policy an alias is no key.
+  keyArns: list(arn('kms:[^:*?]+:\\d+:key/[\\w-]+', 'a key (an alias is none in a policy)')),
+  roleArns: list(arn('iam::\\d+:role/[^\\s*?]+', 'a role')),
+  eksClusterArns: list(arn('eks:[^:*?]+:\\d+:cluster/[\\w-]+', 'a cluster of EKS')),
   // At least the default of DOGWATCH_RECORD_DEADLINE_SECONDS, at most what settings take.
   functionTimeoutSeconds: count(20, 895),
   memoryMegabytes: count(128, 10_240),
@@ -57,9 +63,13 @@ const PARAMETERS = z.strictObject({
   // Longer than a message that is received five times lives; shorter than dead letters are kept, with time to see them.
   queueRetentionSeconds: count(86_400, 864_000),
   logRetentionDays: z.coerce.number().int(),
-  alarmTopicArns: list(arn('sns')),
+  alarmTopicArns: list(arn('sns:[^:*?]+:\\d+:[\\w.-]+', 'a topic of SNS')).refine(
+    (topics) => topics.length <= TOPICS_MAX,
+    `an alarm has at most ${TOPICS_MAX} topics`,
+  ),
   oldestUnsettledSeconds: count(60, 86_400),
-  metricsNamespace: z.string().regex(/^[^:][\w.\-/#:]{0,254}$/, 'is no namespace of CloudWatch'),
+  // What is told under another one is lost without a word.
+  metricsNamespace: z.string().regex(/^(?!AWS\/)[\w.\-/#][\w.\-/#:]{0,254}$/, 'is no namespace of CloudWatch that is free to use'),
   subnetIds: list(z.string().startsWith('subnet-')),
   securityGroupIds: list(z.string().startsWith('sg-')),
 });
@@ -128,7 +138,7 @@ function credentialStatements({ clusters, credentials, keyArns, roleArns, eksClu
   const references = [clusters, ...credentials].filter((text) => REFERENCE.test(text));
   // Without the key that follows a secret.
   const idOf = (text) => text.slice(text.indexOf(':') + 1).split('#')[0];
-  const named = (store) => [...new Set(references.filter((text) => text.startsWith(`${store}:`)).map(idOf))];
+  const named = (store) => references.filter((text) => text.startsWith(`${store}:`)).map(idOf);
   return [
     statement('ReadParameters', 'ssm:GetParameter', named('ssm').map(parameterArn)),
     statement('ReadSecrets', 'secretsmanager:GetSecretValue', named('secretsmanager').map(secretArn)),
@@ -144,17 +154,22 @@ function charactersOf(statements) {
   return JSON.stringify(statements, (_, value) => resolved(value)).length;
 }
 
-function statement(Sid, action, Resource) {
+/** Each resource once, also where several references lead to it. */
+function statement(Sid, action, resources) {
+  const Resource = [...new Map(resources.map((one) => [JSON.stringify(one), one])).values()];
   return { Sid, Effect: 'Allow', Action: [action], Resource };
 }
 
+/** Of the parameter, whose versions and labels (`name:3`) have no ARNs of their own. */
 function parameterArn(name) {
-  return name.startsWith('arn:') ? name : sub(`ssm:\${AWS::Region}:\${AWS::AccountId}:parameter/${name.replace(/^\//, '')}`);
+  const [whole] = /^(arn(:[^:]*){4}:)?[^:]*/.exec(name);
+  return name.startsWith('arn:') ? whole : sub(`ssm:\${AWS::Region}:\${AWS::AccountId}:parameter/${whole.replace(/^\//, '')}`);
 }
 
-/** Six random characters follow a secret's name in its ARN. */
+/** Six random characters follow a secret's name in its ARN; who asks may leave them out, and IAM does not. */
 function secretArn(id) {
-  return id.startsWith('arn:') ? id : sub(`secretsmanager:\${AWS::Region}:\${AWS::AccountId}:secret:${id}-??????`);
+  if (!id.startsWith('arn:')) return sub(`secretsmanager:\${AWS::Region}:\${AWS::AccountId}:secret:${id}-??????`);
+  return /-[A-Za-z0-9]{6}$/.test(id) ? id : `${id}-??????`;
 }
 
 function sub(rest) {
@@ -193,8 +208,18 @@ async function readStage({ resolveVariable, options = {} }) {
 /** A function without its registry would find out at its first message, and each try would cost the message a receive. */
 function checkRegistry(stage, clusters, artifact) {
   // Without an artifact nothing is deployed; to remove a stack needs none.
-  if (REFERENCE.test(clusters) || !existsSync(artifact) || readFileSync(artifact).includes(clusters)) return;
+  if (REFERENCE.test(clusters) || !existsSync(artifact) || filesIn(stage, artifact).includes(clusters)) return;
   fail(`stage ${stage}: parameter clusters names ${clusters}, which is not in the package: npm run build -- --include PATH/${clusters}`);
+}
+
+function filesIn(stage, artifact) {
+  const names = [];
+  try {
+    unzipSync(readFileSync(artifact), { filter: ({ name }) => names.push(name) < 0 });
+  } catch {
+    fail(`stage ${stage}: ${path.basename(artifact)} is no zip that can be read: npm run build makes it`);
+  }
+  return names;
 }
 
 /** Asked of the configuration, so that what is wrong with a stage is told once and not by every export. */

@@ -13,6 +13,7 @@ type Framework = {
 
 const parameters = createRequire(import.meta.url)('../../infra/parameters.cjs') as {
   stage(framework: Framework): Promise<Record<string, unknown>>;
+  watcherStatements(framework: Framework): Promise<{ Action: string[]; Resource: (string | { 'Fn::Sub': string })[] }[]>;
 };
 
 /** What `default` of serverless.yml may say. */
@@ -52,6 +53,18 @@ function stage(
   return parameters.stage({ resolveVariable: async (text) => variables[text], options: { param } });
 }
 
+/** What may be read, by the action. */
+async function readable(credentials: string[]): Promise<string[]> {
+  const found = await stage({ ...OWN, credentials });
+  const variables: Record<string, unknown> = { 'self:custom.stage': found, 'file(infra/permissions.yml):watcher': [] };
+  const statements = await parameters.watcherStatements({ resolveVariable: async (text) => variables[text], options: {} });
+  const own = 'parameter/dogwatch/prod/clusters';
+  return statements
+    .flatMap(({ Resource }) => Resource.map((one) => (typeof one === 'string' ? one : one['Fn::Sub'])))
+    .map((arn) => arn.replace(/^arn:\$\{AWS::Partition\}:\w+:\$\{AWS::Region\}:\$\{AWS::AccountId\}:/, ''))
+    .filter((arn) => arn !== own);
+}
+
 describe('parameters of a stage', () => {
   it('are those of default with its own before them, and those of the command line before these', async () => {
     const { liveConcurrency, bulkConcurrency, batchSize } = await stage({ ...OWN, liveConcurrency: 20, bulkConcurrency: 7 }, [
@@ -78,7 +91,11 @@ describe('parameters of a stage', () => {
       const own = { ...OWN, clusters: 'clusters.yml' };
       const zip = join(dir, 'reconcile.zip');
       assert.equal((await stage(own, [], zip))['clusters'], 'clusters.yml');
-      writeFileSync(zip, zipSync({ 'reconcile.cjs': new Uint8Array() }));
+      // Its name in that of another file is none.
+      writeFileSync(
+        zip,
+        zipSync({ 'reconcile.cjs': new Uint8Array(), 'old-clusters.yml': new Uint8Array(), 'clusters.yml.map': new Uint8Array() }),
+      );
       await assert.rejects(stage(own, [], zip), {
         message: /^stage prod: parameter clusters names clusters\.yml, which is not in the package/,
       });
@@ -94,6 +111,22 @@ describe('parameters of a stage', () => {
     assert.equal(((await stage({ ...OWN, credentials: secrets }))['credentials'] as unknown[]).length, 50);
     const keys = Array.from({ length: 100 }, (_, at) => `secretsmanager:dogwatch/kubeconfigs#cluster-${at}`);
     assert.equal(((await stage({ ...OWN, credentials: keys }))['credentials'] as unknown[]).length, 100);
+  });
+
+  it('let the parameter itself be read where one version or label of it is named: a right knows neither', async () => {
+    const parameter = 'arn:aws:ssm:eu-west-1:111122223333:parameter/west';
+    assert.deepEqual(await readable(['ssm:/east:3', 'ssm:east:live', `ssm:${parameter}:3`, `ssm:${parameter}`]), [
+      'parameter/east',
+      parameter,
+    ]);
+  });
+
+  it('let a secret be read also where its ARN lacks the six characters that AWS puts behind the name', async () => {
+    const secret = 'arn:aws:secretsmanager:eu-west-1:111122223333:secret:dogwatch/east';
+    assert.deepEqual(await readable([`secretsmanager:${secret}#a`, `secretsmanager:${secret}-AbCdEf`]), [
+      `${secret}-??????`,
+      `${secret}-AbCdEf`,
+    ]);
   });
 
   const wrong: readonly [name: string, own: Record<string, unknown> | undefined, says: RegExp][] = [
@@ -123,7 +156,7 @@ describe('parameters of a stage', () => {
     [
       'an ARN of something else',
       { ...OWN, roleArns: ['arn:aws:sns:eu-west-1:1:ops'] },
-      /^parameter roleArns\.0 of stage prod: is no ARN of iam/,
+      /^parameter roleArns\.0 of stage prod: is no ARN of a role/,
     ],
     ['all parameters there are', { ...OWN, credentials: ['ssm:*'] }, /^parameter credentials\.0 of stage prod: is neither ssm:/],
     ['a registry of any name', { ...OWN, clusters: 'secretsmanager:dogwatch-?' }, /^parameter clusters of stage prod: is neither ssm:/],
@@ -131,6 +164,41 @@ describe('parameters of a stage', () => {
       'more secrets than a policy can name',
       { ...OWN, credentials: Array.from({ length: 60 }, (_, at) => `secretsmanager:dogwatch/kubeconfigs/cluster-${at}`) },
       /^stage prod: credentials, keyArns, roleArns and eksClusterArns take \d+ characters of a policy, and may take 5500: /,
+    ],
+    ['all roles there are', { ...OWN, roleArns: ['arn:aws:iam::*:role/*'] }, /^parameter roleArns\.0 of stage prod: is no ARN of a role/],
+    ['a user for a role', { ...OWN, roleArns: ['arn:aws:iam::1:user/a'] }, /^parameter roleArns\.0 of stage prod: is no ARN of a role/],
+    [
+      'all keys there are',
+      { ...OWN, keyArns: ['arn:aws:kms:eu-west-1:1:key/*'] },
+      /^parameter keyArns\.0 of stage prod: is no ARN of a key/,
+    ],
+    [
+      'an alias of a key, which IAM takes for no key',
+      { ...OWN, keyArns: ['arn:aws:kms:eu-west-1:1:alias/dogwatch'] },
+      /^parameter keyArns\.0 of stage prod: is no ARN of a key \(an alias/,
+    ],
+    [
+      'a node group for a cluster',
+      { ...OWN, eksClusterArns: ['arn:aws:eks:eu-west-1:1:nodegroup/a/b/c'] },
+      /^parameter eksClusterArns\.0 of stage prod: is no ARN of a cluster of EKS/,
+    ],
+    [
+      'a reference that no process would take',
+      { ...OWN, credentials: ['ssm:/a|b'] },
+      /^parameter credentials\.0 of stage prod: is neither ssm:/,
+    ],
+    ['a secret without the key it begins', { ...OWN, clusters: 'secretsmanager:a#' }, /^parameter clusters of stage prod: is neither ssm:/],
+    [
+      'the ARN of a secret for a parameter',
+      { ...OWN, credentials: ['ssm:arn:aws:secretsmanager:eu-west-1:1:secret:a'] },
+      /^parameter credentials\.0 of stage prod: is neither ssm:/,
+    ],
+    ['a namespace of AWS', { ...OWN, metricsNamespace: 'AWS/Dogwatch' }, /^parameter metricsNamespace of stage prod: is no namespace/],
+    ['a blank for a namespace', { ...OWN, metricsNamespace: ' ' }, /^parameter metricsNamespace of stage prod: is no namespace/],
+    [
+      'more topics than an alarm tells',
+      { ...OWN, alarmTopicArns: Array.from({ length: 6 }, (_, at) => `arn:aws:sns:eu-west-1:1:ops-${at}`) },
+      /^parameter alarmTopicArns of stage prod: an alarm has at most 5/,
     ],
     ['no number', { ...OWN, batchSize: 'ten' }, /^parameter batchSize of stage prod: /],
   ];
