@@ -62,6 +62,27 @@ for (const page of PAGES) {
   });
 }
 
+describe('what infra/RUNBOOK.md has one set once', () => {
+  /** Read by a command from the environment, where no option of the call says it. */
+  const READ: Readonly<Record<string, readonly [variable: string, option?: string][]>> = {
+    crds: [['DOGWATCH_CLUSTERS']],
+    doctor: [['DOGWATCH_CLUSTERS']],
+    rbac: [['DOGWATCH_CLUSTERS']],
+    reconcile: [['DOGWATCH_CLUSTERS'], ['DOGWATCH_BULK_QUEUE_URL']],
+    replay: [['DOGWATCH_CLUSTERS'], ['DOGWATCH_DEAD_LETTER_QUEUE_URL', '--queue']],
+  };
+
+  it('is all that its commands read from the environment', () => {
+    const [block = ''] = /(\n {4}export .*)+/.exec(text('infra/RUNBOOK.md')) ?? [];
+    const set = new Set([...block.matchAll(/ ([A-Z_]+)=/g)].map(([, name = '']) => name));
+    for (const { call, command, options } of callsIn('infra/RUNBOOK.md')) {
+      for (const [variable, option = ''] of READ[command] ?? []) {
+        assert.ok(set.has(variable) || options.includes(option), `${call} needs ${variable}`);
+      }
+    }
+  });
+});
+
 describe('"Deploy" in README.md', () => {
   const section = text('README.md').split('\n## Deploy\n')[1]?.split('\n## ')[0] ?? '';
 
