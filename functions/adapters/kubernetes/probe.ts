@@ -2,7 +2,7 @@
 import { awsCodeOf, isDenied } from '../../core/aws-errors.ts';
 import type { ServedResource, ServerFacts } from '../../core/doctor/facts.ts';
 import { type Asked, isAbsentInAws, type Untold } from '../../core/doctor/finding.ts';
-import { ConfigError, cutText, DogwatchError, TransientError } from '../../core/errors.ts';
+import { ConfigError, cutText, DogwatchError, oneLine, TransientError } from '../../core/errors.ts';
 import { isJsonObject, objectAt } from '../../core/plain-json.ts';
 import type { Right } from '../../core/rights.ts';
 import type { ClusterEntry } from '../clusters.ts';
@@ -107,7 +107,8 @@ export function openProbe(entry: ClusterEntry, { signal, timeouts, nowMs = Date.
 }
 
 function untold(code: string, says: string, by?: 'aws'): Untold {
-  return { kind: 'untold', code, says, ...(by === undefined ? {} : { by }) };
+  // Foreign words are in it: OpenSSL's end in a newline, a webhook's have as many as it likes.
+  return { kind: 'untold', code, says: oneLine(says).trim(), ...(by === undefined ? {} : { by }) };
 }
 
 /** What went wrong, as a code and a sentence; where AWS was asked for the way there, AWS's. */

@@ -42,7 +42,7 @@ const REACHES: readonly Reach[] = [
     fix: 'Look at address and port of its entry, and whether the API server runs; if the cluster was deleted, take it out of the registry.',
   },
   {
-    pattern: /^(ERR_TLS_|ERR_SSL_|EPROTO)|CERT|SIGNATURE|UNABLE_TO_/,
+    pattern: /^(ERR_TLS_|ERR_SSL_|ERR_OSSL_|EPROTO)|CERT|SIGNATURE|UNABLE_TO_/,
     check: 'TLS',
     says: 'the certificates of the two sides do not fit',
     fix: 'Put the CA of this cluster into its entry or kubeconfig, and look at the server name, and at the end of the client certificate.',
@@ -52,6 +52,12 @@ const REACHES: readonly Reach[] = [
     check: 'credentials',
     says: 'its API server answers 401',
     fix: 'Renew the token or certificate of its entry; on EKS give the role an access entry: dogwatch rbac --cluster NAME prints it.',
+  },
+  {
+    pattern: /^forbidden$/,
+    check: 'version',
+    says: 'its API server may not be asked for its version',
+    fix: 'Bind the ClusterRole system:public-info-viewer to the group system:authenticated, as clusters have it by default.',
   },
   {
     pattern: /^kubeconfig/,

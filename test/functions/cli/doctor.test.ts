@@ -150,6 +150,7 @@ describe('dogwatch doctor', () => {
         name: 'plugin',
         kubeconfig: stub.kubeconfig({ exec: { apiVersion: 'client.authentication.k8s.io/v1', command: 'false' } }, {}, 'plugin.yaml'),
       },
+      { name: 'plain', kubeconfig: stub.kubeconfig({}, { server: scene.lambda.url.replace('http:', 'https:') }, 'plain.yaml') },
       { name: 'inside', inCluster: true },
     ]);
     assert.deepEqual(problems(findings), [
@@ -159,9 +160,12 @@ describe('dogwatch doctor', () => {
       'failure cluster denied, credentials',
       'failure cluster absent, kubeconfig',
       'failure cluster plugin, credentials',
+      'failure cluster plain, TLS',
       'not-checked cluster inside, reach',
     ]);
     assert.match(findings.find(({ check }) => check === 'DNS')?.says ?? '', /nowhere\.invalid/);
+    // OpenSSL's own words end in a newline.
+    for (const { check, says } of findings) assert.doesNotMatch(says, /\n/, check);
   });
 
   it('looks at kinds on the embedded server, which has no access reviews', async () => {

@@ -43,6 +43,8 @@ const REACH: readonly Row[] = (
     ['a certificate that is its own', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'TLS', /CA/],
     ['a name that the certificate does not have', 'ERR_TLS_CERT_ALTNAME_INVALID', 'TLS', /server name/],
     ['plain HTTP', 'EPROTO', 'TLS', /server name/],
+    ['a client certificate of a plugin that is none', 'ERR_OSSL_PEM_NO_START_LINE', 'TLS', /client certificate/],
+    ['a server that tells its version to nobody', 'forbidden', 'version', /system:public-info-viewer/],
     ['a token that is refused', 'unauthorized', 'credentials', /Renew/],
     ['a kubeconfig that is absent', 'kubeconfig', 'kubeconfig', /Mend/],
     ['a plugin that fails', 'credentials', 'credentials', /Mend/],
