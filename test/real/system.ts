@@ -54,6 +54,8 @@ export interface SystemOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly visibilitySeconds?: number;
   readonly maxReceiveCount?: number;
+  /** Default: {@link FUNCTION_TIMEOUT_SECONDS}. */
+  readonly functionTimeoutSeconds?: number;
   /** YAML of CRDs to apply instead of those of the project's own reconcilers; empty for none. */
   readonly crds?: string;
 }
@@ -112,7 +114,8 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
       return watcher;
     },
     async startFunction() {
-      const words = ['run', '--timeout', String(FUNCTION_TIMEOUT_SECONDS), '--artifact', join(dist, 'reconcile.zip')];
+      const timeout = String(options.functionTimeoutSeconds ?? FUNCTION_TIMEOUT_SECONDS);
+      const words = ['run', '--timeout', timeout, '--artifact', join(dist, 'reconcile.zip')];
       functionHost = startProcess([process.execPath, 'functions/cli/bin.js', ...words], envOf('dogwatch-reconcile'));
       running.push(functionHost);
       await functionHost.line(/polling/);
