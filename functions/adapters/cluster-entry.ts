@@ -11,7 +11,7 @@ const text = z.string().min(1);
 const matching = (pattern: RegExp, what: string) => z.string().regex(pattern, what);
 const EKS_CLUSTER = matching(/^[0-9A-Za-z][\w-]{0,99}$/, 'is no name of an EKS cluster');
 const REGION = matching(/^[a-z]+(-[a-z0-9]+)+$/, 'is no AWS region');
-const ROLE = matching(/^arn:[a-z-]+:iam::[0-9]{12}:role\/\S+$/, 'is no ARN of a role');
+const ROLE = matching(/^arn:[a-z-]+:iam::[0-9]{12}:role\/[\w+=,.@/-]+$/, 'is no ARN of a role');
 const SERVER = matching(/^https:\/\/\S+$/, 'is no https address');
 
 /** By the key that says which way it is. */

@@ -198,8 +198,9 @@ function keyOf(server: URL, tls: TlsOptions): string {
 /** A fault of the source at run time stops no process: it counts as being refused, until it is mended. */
 function unusable(error: unknown): TransientError {
   if (error instanceof TransientError) return error;
-  const { code = 'unclassified' } = error as NodeJS.ErrnoException;
-  const detail = error instanceof ConfigError ? error.message : `a file of the kubeconfig cannot be read (${code})`;
+  const { code = 'unclassified', path } = error as NodeJS.ErrnoException;
+  const what = path === undefined ? 'what the kubeconfig names cannot be used' : `${path} cannot be read`;
+  const detail = error instanceof ConfigError ? error.message : `${what} (${code})`;
   return new TransientError('unauthorized', 'the credentials for the cluster cannot be had at the moment; mend what the detail names', {
     cause: error,
     facts: { detail },

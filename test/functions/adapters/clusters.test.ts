@@ -96,6 +96,11 @@ describe('readClusters', () => {
       'clusters.yml: clusters[0] (east): eks.role: is no ARN of a role',
     ],
     [
+      'a role that a shell would take for more',
+      'clusters: [{name: east, eks: {cluster: a, region: eu-west-1, role: "arn:aws:iam::123456789012:role/a;reboot"}}]',
+      'clusters.yml: clusters[0] (east): eks.role: is no ARN of a role',
+    ],
+    [
       'a key of eks with a typo',
       'clusters: [{name: east, eks: {cluster: a, regoin: eu-west-1, region: eu-west-1}}]',
       'clusters.yml: clusters[0] (east): eks: unknown key regoin; did you mean region?',

@@ -79,6 +79,24 @@ describe('openCredentials', () => {
     assert.equal((await credentials.current()).headers['Authorization'], 'Bearer one');
   });
 
+  it('names the file that is gone, where nothing else is left', async () => {
+    const file = stub.file('vanishing', 'one');
+    const credentials = open(stub.kubeconfig({ tokenFile: file }));
+    rmSync(file);
+    await assert.rejects(credentials.current(), {
+      code: 'unauthorized',
+      facts: { detail: `${file} cannot be read (ENOENT)` },
+    });
+  });
+
+  it('calls what is no file by what it is', async () => {
+    const path = stub.kubeconfig({ exec: { apiVersion: 'client.authentication.k8s.io/v1', command: 'a\0b' } });
+    await assert.rejects(open(path).current(), {
+      code: 'unauthorized',
+      facts: { detail: 'what the kubeconfig names cannot be used (ERR_INVALID_ARG_VALUE)' },
+    });
+  });
+
   it('changes the connection key with the bytes of a certificate', async () => {
     const [one, two] = [selfSigned(['a']), selfSigned(['b'])];
     const cert = stub.file('client.crt', one.cert);
