@@ -51,7 +51,7 @@ function objectRows({ object, reconciler, nowMs }: FoundFacts): Row[] {
     ...(isAhead
       ? [row('generations', 'observed is ahead: the object was restored, or its status copied, and counts as not reconciled')]
       : []),
-    ...(changedMs === undefined ? [] : [row('changed', `at the latest at ${instantText(changedMs)}`)]),
+    ...(changedMs === undefined ? [] : [row('spec changed', `${instantText(changedMs)}, or before that`)]),
     ...conditions.map(({ type, status, reason, message, lastTransitionTime, observedGeneration: of }) =>
       row('condition', `${type}=${status} ${reason ?? ''}, generation ${of ?? '-'}, since ${lastTransitionTime ?? '-'}: ${message ?? ''}`),
     ),
@@ -59,9 +59,9 @@ function objectRows({ object, reconciler, nowMs }: FoundFacts): Row[] {
   ];
 }
 
-function deletionRows({ object, nowMs }: FoundFacts): Row[] {
+function deletionRows({ object, nowMs, reconciler }: FoundFacts): Row[] {
   const { deletingSinceMs, isHeld, otherFinalizers, isPaused } = object;
-  const finalizers = [...(isHeld ? ['ours'] : []), ...otherFinalizers];
+  const finalizers = [...(isHeld ? [`${reconciler.finalization?.name} (ours)`] : []), ...otherFinalizers];
   return [
     ...(deletingSinceMs === undefined
       ? []
@@ -96,24 +96,39 @@ function letterRow({ messageId, code, deadLetteredMs, because }: LetterFacts): R
 
 function surroundingRows({ cluster, reconciler, isNamespaceEnding }: FoundFacts): Row[] {
   const kinds = kindFindings(cluster, [reconciler]).filter(({ outcome }) => outcome !== 'ok');
-  const { user } = cluster;
-  const who = user.kind === 'told' ? user.value : `not told (${user.says})`;
   return [
     ...kinds.map(({ check, outcome, says }) => row(outcome === 'not-checked' ? 'not checked' : 'kind', `${check}: ${says}`)),
-    row('asked as', `${who}: rights are those of this identity, which need not be the function's or the watcher's`),
-    ...(['reconcile', 'watcher'] as const).map((unit) => rightsRow(cluster, unit)),
+    ...rightsRows(cluster),
     ...namespaceRows(isNamespaceEnding),
   ];
 }
 
 const WHOSE = { reconcile: 'the function', watcher: 'the watcher' } as const;
+const UNITS = ['reconcile', 'watcher'] as const;
+
+/** Whoever reads this has to know whose rights they are: those of whoever asks. */
+function rightsRows(cluster: FoundFacts['cluster']): Row[] {
+  const { user } = cluster;
+  const answers = UNITS.flatMap((unit) => cluster.rights[unit] ?? []);
+  const untold = answers.find(({ isAllowed }) => isAllowed.kind === 'untold')?.isAllowed;
+  if (untold?.kind === 'untold' && answers.every(({ isAllowed }) => isAllowed.kind === 'untold')) {
+    return [row('not checked', `rights: the cluster does not say (${untold.says})`)];
+  }
+  return [
+    row(
+      'asked as',
+      `${user.kind === 'told' ? user.value : 'somebody whom the cluster does not name'}, who need not be whom the function or the watcher comes as`,
+    ),
+    ...UNITS.map((unit) => rightsRow(cluster, unit)),
+  ];
+}
 
 function rightsRow(cluster: FoundFacts['cluster'], unit: 'reconcile' | 'watcher'): Row {
   const missing = missingRights(cluster, unit);
   if (missing.length > 0) return row('rights', `of what ${WHOSE[unit]} needs: ${missing.join('; ')}`);
   const [finding] = rightsFindings(cluster, unit);
   return finding?.outcome === 'ok'
-    ? row('rights', `all that ${WHOSE[unit]} needs for this kind`)
+    ? row('rights', `has all that ${WHOSE[unit]} needs for this kind`)
     : row('not checked', `rights of ${WHOSE[unit]}: ${finding?.says ?? 'nobody asked'}`);
 }
 

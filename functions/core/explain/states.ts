@@ -6,6 +6,9 @@ import type { CellView, FoundFacts } from './facts.ts';
 import { readyFailure } from './failures.ts';
 import type { Said, Verdict, WatcherFault } from './verdict.ts';
 
+/** What lasts longer does not pass by itself, whatever it is. */
+const PASSES_SECONDS = 3600;
+
 /** What is shown by the object comes before what is inferred from time, and what the watcher says before what is inferred from silence. */
 export function stateOf(facts: FoundFacts): Verdict {
   const { object } = facts;
@@ -16,11 +19,13 @@ export function stateOf(facts: FoundFacts): Verdict {
 }
 
 /** A run failed since; of an object that is settled only where the reason is one of ours, since its author may say Ready=False as well. */
-function failureState({ object }: FoundFacts): Verdict | undefined {
+function failureState({ object, nowMs }: FoundFacts): Verdict | undefined {
   const failure = readyFailure(object);
   if (failure === undefined || (failure.code === undefined && wasDone(object))) return undefined;
   const { isSettled } = object;
-  return { kind: failure.isPassing ? 'retrying' : 'failing', failure, isDeleting: object.deletingSinceMs !== undefined, isSettled };
+  const sinceMs = Date.parse(failure.since ?? '');
+  const isPassing = failure.isPassing && !(secondsSince(sinceMs, nowMs) >= PASSES_SECONDS);
+  return { kind: isPassing ? 'retrying' : 'failing', failure, isDeleting: object.deletingSinceMs !== undefined, isSettled };
 }
 
 /** Some run did everything for this generation, of whatever revision it was. */
