@@ -8,6 +8,7 @@ import { ConfigError, DogwatchError } from '../core/errors.ts';
 import { codeFault } from './code-fault.ts';
 import type { DevOptions } from './dev.ts';
 import type { DoctorOptions } from './doctor.ts';
+import type { ExplainOptions } from './explain.ts';
 import type { RbacOptions } from './rbac.ts';
 import type { ReconcileOptions } from './reconcile.ts';
 import { addReplay } from './replay.ts';
@@ -123,6 +124,21 @@ function createProgram(finish: (code: ExitCode) => void): Command {
     .action(async (options: DoctorOptions) => {
       const { doctor } = await import('./doctor.ts');
       finish(await doctor(process.env, options));
+    });
+
+  program
+    .command('explain')
+    .argument('<object>', 'KIND/NAME, the kind as kubectl takes it: tenant/acme, tenants.platform.example/acme')
+    .description('say why an object is not reconciled, and what to do next; changes nothing. Exit code 1 where somebody has to act')
+    .option('-n, --namespace <name>', 'of the object (default: that of the kubeconfig, as kubectl)')
+    .option('--cluster <name>', 'a cluster of the registry; left out: the one that has the object')
+    .option('--queue <url>', 'another dead-letter queue than DOGWATCH_DEAD_LETTER_QUEUE_URL')
+    .option('--no-letters', 'do not look for its dead letters: a look receives all, and gives them back')
+    .option('--metrics <url>', 'metrics of the watcher, which tell how it sees the kind: http://127.0.0.1:8080/metrics')
+    .option('--json', 'print the verdict and what was found as one line of JSON')
+    .action(async (object: string, options: ExplainOptions) => {
+      const { explainObject } = await import('./explain.ts');
+      finish(await explainObject(process.env, object, options));
     });
 
   program
