@@ -32,8 +32,12 @@ export interface ReceivedLetter {
   readonly messageId: string;
   readonly receiptHandle: string;
   readonly body: string;
-  /** String attributes. */
+  /** Attributes, as text. */
   readonly attributes: Readonly<Record<string, string>>;
+  /** Those that are not of type String, which nothing of ours writes, as SQS has them; bytes are in base64. */
+  readonly otherAttributes?: Readonly<Record<string, { readonly type: string; readonly value: string }>>;
+  /** What SQS itself says of the message: MessageGroupId, SenderId and the like. */
+  readonly system?: Readonly<Record<string, string>>;
   /** Unix milliseconds of the send; of the first one, where SQS moved the message by itself. Retention counts from it. */
   readonly sentAtMs: number | undefined;
   /** How often it was received, this time included. */

@@ -90,12 +90,17 @@ async function sourcesOf(client: SQSClient, queueUrl: string): Promise<readonly 
 
 function letterOf({ MessageId = '', ReceiptHandle = '', Body = '', MessageAttributes = {}, Attributes = {} }: Message): ReceivedLetter {
   const texts = Object.entries(MessageAttributes).map(([name, { StringValue = '' }]) => [name, StringValue] as const);
+  const others = Object.entries(MessageAttributes).flatMap(([name, { DataType: type = '', StringValue, BinaryValue }]) =>
+    type === 'String' ? [] : [[name, { type, value: StringValue ?? Buffer.from(BinaryValue ?? []).toString('base64') }] as const],
+  );
   const whole = (text: string | undefined): number | undefined => (text !== undefined && /^[0-9]+$/.test(text) ? Number(text) : undefined);
   return {
     messageId: MessageId,
     receiptHandle: ReceiptHandle,
     body: Body,
     attributes: Object.fromEntries(texts),
+    ...(others.length === 0 ? {} : { otherAttributes: Object.fromEntries(others) }),
+    system: Attributes,
     sentAtMs: whole(Attributes.SentTimestamp),
     receiveCount: whole(Attributes.ApproximateReceiveCount),
   };

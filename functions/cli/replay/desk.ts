@@ -11,6 +11,7 @@ import { heldBackWarning, type LookOptions, type LookReport, lookThrough, warnin
 import { checkLetterQueue } from '../../replay/queue-check.ts';
 import { clientsBy, type ObjectSource } from '../../replay/read-objects.ts';
 import { stopOnSignals } from '../stop-signals.ts';
+import { watchOutput } from './closed-output.ts';
 import { printable } from './text.ts';
 
 export interface DeskOptions {
@@ -34,25 +35,34 @@ export interface Desk {
 const CALL_LIMITS = { connectMs: 5_000, totalMs: 10_000 };
 
 /**
- * What `work` comes to with the queue of the options or the environment.
+ * What `work` comes to with the queue of the options or the environment. The process ends with 1 where nobody reads its output any more: as
+ * after a signal, letters are given back before.
  *
+ * @param say  tells what is told meanwhile, where the command has its own way for that
  * @throws ConfigError where it is not named, is not there, may not be read, or is no dead-letter queue of ours
  */
-export async function atDesk<Result>(env: Environment, options: DeskOptions, work: (desk: Desk) => Promise<Result>): Promise<Result> {
+export async function atDesk<Result>(
+  env: Environment,
+  options: DeskOptions,
+  work: (desk: Desk) => Promise<Result>,
+  say: Desk['say'] = (line) => console.error(line),
+): Promise<Result> {
   const url = options.queue === undefined ? readSetting(env, 'deadLetterQueueUrl') : queueOf(options.queue);
   const { openLetterQueue } = await import('../../adapters/letter-queue.ts');
   const queue = await openLetterQueue(url);
-  const say = (line: string): void => console.error(line);
   try {
     const description = await queue.describe();
     const named = (field: 'queueUrl' | 'bulkQueueUrl' | 'deadLetterQueueUrl'): string | undefined => env[variableOf(field)];
     checkLetterQueue(description, { live: named('queueUrl'), bulk: named('bulkQueueUrl'), deadLetters: named('deadLetterQueueUrl') });
     const { stop, dispose } = stopOnSignals(() => say('stopping: letters that are held are given back'));
+    const output = watchOutput(() => stop.abort());
     try {
       const { json = false } = options;
       return await work({ queue, description, clock: systemClock, stop: stop.signal, json, print: (line) => console.log(line), say });
     } finally {
       dispose();
+      output.dispose();
+      if (output.isClosed) process.exit(1);
     }
   } finally {
     queue.close();

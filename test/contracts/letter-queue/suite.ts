@@ -114,6 +114,20 @@ export function describeLetterQueue(name: string, start: () => Promise<LocalQueu
       assert.equal(letter.receiveCount, 1);
     });
 
+    it('keeps attributes that nothing of ours writes', async () => {
+      const { send, receiveAll } = await bench();
+      const size = { DataType: 'Number', StringValue: '7' };
+      const bytes = { DataType: 'Binary.png', BinaryValue: new Uint8Array([0, 255, 10]) };
+      await send(1, { MessageAttributes: { code: { DataType: 'String', StringValue: 'invalid' }, size, bytes } });
+      const [letter] = await receiveAll(1, 30);
+      assert.deepEqual(letter?.otherAttributes, {
+        size: { type: 'Number', value: '7' },
+        bytes: { type: 'Binary.png', value: 'AP8K' },
+      });
+      assert.equal(letter.attributes['code'], 'invalid');
+      assert.match(letter.system?.['SentTimestamp'] ?? '', /^[0-9]+$/);
+    });
+
     it('sees each letter once, and gives all back at once', async () => {
       const { send, look } = await bench();
       const ids = await send(45);

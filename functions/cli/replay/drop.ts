@@ -1,0 +1,152 @@
+/** `dogwatch replay drop`: letters of a plan are deleted without a replacement, each of them written down before. */
+import { systemClock } from '../../adapters/clock.ts';
+import type { Environment } from '../../core/config.ts';
+import { ConfigError } from '../../core/errors.ts';
+import { queueNameOf } from '../../core/settings.ts';
+import { type DropSummary, dropLetters } from '../../replay/drop.ts';
+import { droppedPathOf, type OpenDropFile, openDropFile } from '../../replay/dropped-file.ts';
+import type { PlanItem } from '../../replay/plan.ts';
+import { checkPlanQueue, type ReadPlan, readPlan } from '../../replay/plan-reader.ts';
+import { REASON_TEXTS, REPLAY_CLASSES, type ReplayClass } from '../../replay/verdict.ts';
+import type { ExitCode } from '../main.ts';
+import { commandOf, countByClass, figuresOf, placeText, sumOf, whoIsThere } from './acting.ts';
+import { confirm } from './confirm.ts';
+import { atDesk, type Desk, type DeskOptions } from './desk.ts';
+import { Progress, processScreen } from './progress.ts';
+import { processTerminal, type Terminal } from './terminal.ts';
+import { plural } from './text.ts';
+
+export interface DropCommandOptions extends DeskOptions {
+  /** Classes that are dropped, in place of those that need nothing. */
+  readonly class?: readonly string[];
+  readonly yes?: boolean;
+}
+
+/** What it is done with; a test has its own. */
+export interface DropTools {
+  readonly terminal: Terminal;
+  readonly progress: Progress;
+  readonly openFile: (path: string) => Promise<OpenDropFile>;
+  readonly by: string;
+  readonly command: string;
+}
+
+const BY_DEFAULT: readonly ReplayClass[] = ['converged', 'gone', 'superseded', 'unreadable'];
+
+/** Objects that are named before their letters go. */
+const NAMED_MAX = 20;
+
+export async function replayDrop(env: Environment, planFile: string, options: DropCommandOptions): Promise<ExitCode> {
+  const classes = classesOf(options.class);
+  const plan = readPlan(planFile);
+  const progress = new Progress(systemClock, processScreen);
+  const tools: DropTools = {
+    ...{ terminal: processTerminal, progress, openFile: openDropFile },
+    ...{ by: whoIsThere(), command: commandOf(process.argv.slice(2)) },
+  };
+  return atDesk(env, options, (desk) => dropPlan(desk, plan, { classes, yes: options.yes ?? false }, tools), progress.note);
+}
+
+/** @throws ConfigError `usage` */
+export function classesOf(words: readonly string[] | undefined): ReadonlySet<ReplayClass> {
+  const isClass = (word: string): word is ReplayClass => (REPLAY_CLASSES as readonly string[]).includes(word);
+  const classes = (words ?? BY_DEFAULT).map((word) => {
+    if (isClass(word)) return word;
+    throw new ConfigError('usage', `--class ${JSON.stringify(word)} is no class of a plan; there are ${REPLAY_CLASSES.join(', ')}`);
+  });
+  return new Set(classes);
+}
+
+/**
+ * Asks, drops, and tells what it came to; 1 where letters that are meant are there still, or may be.
+ *
+ * @throws ConfigError before anything is received where the plan is of another queue, nobody can say yes, or the file cannot be written
+ */
+export async function dropPlan(
+  desk: Desk,
+  plan: ReadPlan,
+  { classes, yes }: { readonly classes: ReadonlySet<ReplayClass>; readonly yes: boolean },
+  tools: DropTools,
+): Promise<ExitCode> {
+  const { queue, description, clock, stop, json, print, say } = desk;
+  const { terminal, progress, openFile, by, command } = tools;
+  checkPlanQueue(plan, description);
+  const path = droppedPathOf(plan.path);
+  const counts = countByClass(plan.items);
+  const wanted = new Map([...counts].filter(([name]) => classes.has(name)));
+  const left = new Map([...counts].filter(([name]) => !classes.has(name)));
+  const { letters: letterCount } = sumOf(wanted.values());
+  const lines = [
+    `${queueNameOf(description.url)}, by the plan of ${plan.madeAt}:`,
+    ...namedObjects(plan.items.filter((item) => classes.has(item.class))),
+    `  to be deleted, with nothing in their place: ${figuresOf(wanted)}`,
+    ...(left.size === 0 ? [] : [`  to be left: ${figuresOf(left)}`]),
+    `  each is written to ${path} before`,
+  ];
+  if (!(await confirm({ queueUrl: description.url, lines, letterCount }, { yes, terminal, stop, say }))) return 1;
+  const file = await openFile(path);
+  try {
+    if (file.unreadableCount > 0)
+      say(`warning: ${plural(file.unreadableCount, 'line')} of ${path} cannot be read; no letter counts as written by them`);
+    const summary = await dropLetters({
+      ...{ items: plan.items, classes, queue, file, clock, stop, by, command, sha256: plan.sha256 },
+      tell: ({ received, dropped, wanted: all }) =>
+        progress.update(`${dropped} of ${plural(all, 'letter')} dropped, ${received} received`, all === 0 ? 1 : dropped / all),
+    });
+    progress.end();
+    if (json) {
+      const { url, arn } = description;
+      print(
+        JSON.stringify({ version: 1, plan: plan.path, sha256: plan.sha256, queue: { url, arn }, classes: [...classes], path, ...summary }),
+      );
+    } else for (const line of summaryText(summary)) print(line);
+    if (!json && summary.letters.dropped + summary.letters.goneBefore > 0) print(`letters: ${path}`);
+    return isDone(summary) ? 0 : 1;
+  } finally {
+    progress.end();
+    await file.close();
+  }
+}
+
+/** All that was meant is deleted. One that was not received may be at somebody else's. */
+function isDone({ end, letters }: DropSummary): boolean {
+  return end === 'done' && letters.notDeleted === 0 && letters.notReached === 0 && letters.notSeen === 0;
+}
+
+/** Objects whose letters say more than nothing. */
+function namedObjects(items: readonly PlanItem[]): string[] {
+  const named = items.filter(({ class: name }) => name === 'to-replay' || name === 'unknown');
+  if (named.length === 0) return [];
+  const more = named.length > NAMED_MAX ? [`  and ${named.length - NAMED_MAX} more objects of these classes`] : [];
+  return [
+    ...named.slice(0, NAMED_MAX).map(({ class: name, reason, object, letters }) => {
+      const of = object === undefined ? 'no object' : placeText(object);
+      return `  ${name.replace('-', ' ')}: ${of}: ${plural(letters.length, 'letter')}: ${REASON_TEXTS[reason] ?? reason}`;
+    }),
+    ...more,
+  ];
+}
+
+function summaryText({ end, failure, letters }: DropSummary): string[] {
+  const { received, dropped, notDeleted, leftOfPlan, notReached, notOfPlan, goneBefore, notSeen, notReleased } = letters;
+  const rows: readonly (readonly [count: number, says: string])[] = [
+    [dropped, 'dropped'],
+    [notDeleted, 'written, but not deleted: run the same command again'],
+    [notReached, 'given back before their turn: run the same command again'],
+    [leftOfPlan, 'of the plan, and left'],
+    [notOfPlan, 'not of the plan, and left'],
+    [goneBefore, 'dropped before'],
+    [notSeen, 'of the plan, and not seen: somebody else has them, or they are gone'],
+    [notReleased, 'of those left come back only when SQS shows them again, within minutes'],
+  ];
+  const ends = {
+    done: 'done',
+    signal: 'stopped; the same command goes on from here',
+    limit: 'stopped: SQS hides no more letters at once; run the same command again',
+    failed: `stopped: ${failure?.says ?? 'it failed'}; the same command goes on from here`,
+  };
+  return [
+    ...rows.filter(([count]) => count > 0).map(([count, says]) => `${String(count).padStart(8)}  ${says}`),
+    `${plural(received, 'letter')} received; ${ends[end]}`,
+  ];
+}

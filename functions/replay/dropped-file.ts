@@ -1,0 +1,189 @@
+/** What was dropped, on disk: lines that are added at the end and never changed, by one process at a time. */
+import { constants, createReadStream } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { ConfigError } from '../core/errors.ts';
+import { takeLock } from './apply/file-lock.ts';
+import type { DropSummary } from './drop.ts';
+import type { LetterCopy } from './letter-copy.ts';
+import type { PlanItem } from './plan.ts';
+import type { Verdict } from './verdict.ts';
+
+/** Times are ISO 8601 in UTC; `letters` are message ids. */
+export type DropLine =
+  | {
+      readonly kind: 'begin';
+      readonly at: string;
+      readonly version: 1;
+      readonly by: string;
+      readonly command: string;
+      /** SHA-256 of its file. */
+      readonly plan: string;
+      readonly classes: readonly string[];
+    }
+  /** About to be deleted. */
+  | ({ readonly kind: 'letter'; readonly at: string; readonly object?: NonNullable<PlanItem['object']> } & LetterCopy & Verdict)
+  | { readonly kind: 'deleted'; readonly at: string; readonly letters: readonly string[] }
+  | { readonly kind: 'end'; readonly at: string; readonly summary: DropSummary };
+
+/** Where letters are kept that are dropped. */
+export interface DropFile {
+  /** Message ids of letters that are on disk already, whole. */
+  readonly past: ReadonlySet<string>;
+  /**
+   * Adds lines at the end; resolves when they survive a loss of power.
+   *
+   * @throws ConfigError `out-unwritable`; from then on always, since what a disk did not take once is not known to be there
+   */
+  append(lines: readonly DropLine[]): Promise<void>;
+}
+
+export interface OpenDropFile extends DropFile {
+  readonly path: string;
+  /** Lines that cannot be read, such as one that a process left unfinished when it died: no letter of them counts as kept. */
+  readonly unreadableCount: number;
+  close(): Promise<void>;
+}
+
+/** `night.json` has `night.dropped.jsonl` beside it. */
+export function droppedPathOf(planPath: string): string {
+  return `${planPath.replace(/\.json$/, '')}.dropped.jsonl`;
+}
+
+/**
+ * Opens it, or begins one; readable by its owner only.
+ *
+ * @throws ConfigError `audit-locked` while another process has it; `out-unwritable`
+ */
+export async function openDropFile(path: string): Promise<OpenDropFile> {
+  const refuse = (error: unknown): never => {
+    if (error instanceof ConfigError) throw error;
+    const { code = 'unknown' } = error as NodeJS.ErrnoException;
+    throw new ConfigError('out-unwritable', `${path} cannot be written: ${code}; nothing is deleted that is not written there first`, {
+      cause: error,
+    });
+  };
+  const trying = async <Result>(work: () => Result | Promise<Result>): Promise<Result> => {
+    try {
+      return await work();
+    } catch (error) {
+      return refuse(error);
+    }
+  };
+  const lock = await trying(() => takeLock(`${path}.lock`));
+  try {
+    return await trying(async () => {
+      const { O_APPEND, O_CREAT, O_RDWR, O_NOFOLLOW } = constants;
+      const file = await open(path, O_APPEND | O_CREAT | O_RDWR | O_NOFOLLOW, 0o600);
+      try {
+        return await opened(path, file, { trying, release: () => lock.release() });
+      } catch (error) {
+        await file.close();
+        throw error;
+      }
+    });
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+interface Held {
+  readonly trying: <Result>(work: () => Result | Promise<Result>) => Promise<Result>;
+  release(): void;
+}
+
+async function opened(path: string, file: FileHandle, { trying, release }: Held): Promise<OpenDropFile> {
+  // What is trusted to be there has to survive a loss of power, whoever wrote it.
+  await file.sync();
+  await syncFolder(path);
+  const { past, unreadableCount, isTorn } = await readPast(file, path);
+  /** What waits while the disk is at work goes with the next write: a sync for each batch would take far longer. */
+  let waiting = isTorn ? '\n' : '';
+  let next: Promise<void> | undefined;
+  let underWay: Promise<void> = Promise.resolve();
+  let failure: unknown;
+  const write = async (): Promise<void> => {
+    const text = waiting;
+    waiting = '';
+    next = undefined;
+    if (failure !== undefined) throw failure;
+    try {
+      await trying(async () => {
+        await file.appendFile(text);
+        await file.datasync();
+      });
+    } catch (error) {
+      failure = error;
+      throw error;
+    }
+  };
+  return {
+    ...{ path, past, unreadableCount },
+    append(lines) {
+      waiting += lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+      if (next === undefined) {
+        next = underWay.then(write, write);
+        underWay = next;
+      }
+      return next;
+    },
+    async close() {
+      await underWay.catch(() => {});
+      await file.close();
+      release();
+    },
+  };
+}
+
+async function readPast(
+  file: FileHandle,
+  path: string,
+): Promise<{ readonly past: ReadonlySet<string>; readonly unreadableCount: number; readonly isTorn: boolean }> {
+  const past = new Set<string>();
+  let unreadableCount = 0;
+  for await (const text of linesOf(path)) {
+    if (text === '') continue;
+    const line = parse(text);
+    if (line === undefined) unreadableCount += 1;
+    else if (line['kind'] === 'letter' && typeof line['messageId'] === 'string' && typeof line['body'] === 'string')
+      past.add(line['messageId']);
+  }
+  const { size } = await file.stat();
+  const last = Buffer.alloc(1);
+  if (size > 0) await file.read(last, 0, 1, size - 1);
+  return { past, unreadableCount, isTorn: size > 0 && last[0] !== 0x0a };
+}
+
+/** At 0x0A only: node:readline ends a line in the middle of a body as well, at U+2028. */
+async function* linesOf(path: string): AsyncGenerator<string> {
+  let rest = '';
+  for await (const chunk of createReadStream(path, { encoding: 'utf8' }) as AsyncIterable<string>) {
+    const texts = (rest + chunk).split('\n');
+    rest = texts.pop() ?? '';
+    yield* texts;
+  }
+  yield rest;
+}
+
+function parse(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const json: unknown = JSON.parse(text);
+    return typeof json === 'object' && json !== null ? (json as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** So that a file which is new is there after a loss of power; not every system lets a folder be opened. */
+async function syncFolder(path: string): Promise<void> {
+  let folder: FileHandle | undefined;
+  try {
+    folder = await open(dirname(path), 'r');
+    await folder.sync();
+  } catch {
+    // Such a system keeps its folders in order by itself, or does not keep them at all.
+  } finally {
+    await folder?.close();
+  }
+}
