@@ -97,6 +97,7 @@ function listen(server: Server, { host, port }: ListenAddress): Promise<void> {
       const message = `DOGWATCH_HTTP_ADDRESS ${where} ${why}; name another address`;
       reject(new ConfigError('http-address', message, { cause: error }));
     });
-    server.listen({ host, port }, resolve);
+    // Without a host, Node listens on :: and, on a machine without IPv6, on 0.0.0.0.
+    server.listen(host === '::' ? { port } : { host, port }, resolve);
   });
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { networkInterfaces, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { build } from '../../infra/build.ts';
@@ -53,7 +53,8 @@ describe('the watcher’s image', () => {
     );
     writeFileSync(join(dir, 'clusters.yml'), 'clusters:\n  - name: east\n    kubeconfig: ./east.yaml\n', { mode: 0o644 });
     const [, declared] = /^(.*):\d+$/.exec(image.env['DOGWATCH_HTTP_ADDRESS'] ?? '') ?? [];
-    assert.equal(declared, '0.0.0.0');
+    // Of both families: in a cluster of IPv6 the kubelet asks a pod by its only address.
+    assert.equal(declared, '[::]');
     const [program = '', ...words] = image.command;
     assert.equal(program, 'node');
     const run = spawn(process.execPath, words, {
@@ -85,8 +86,10 @@ describe('the watcher’s image', () => {
       ended.then((code) => failed(new Error(`ended with ${code}: ${log}`)), failed);
     });
     const port = address.split(':').at(-1);
-    const status = async (path: string): Promise<number> => (await fetch(`http://127.0.0.1:${port}${path}`)).status;
+    const status = async (path: string, host = '127.0.0.1'): Promise<number> => (await fetch(`http://${host}:${port}${path}`)).status;
     assert.deepEqual([await status('/livez'), await status('/readyz')], [200, 503]);
+    const hasIPv6 = Object.values(networkInterfaces()).some((addresses) => addresses?.some((one) => one.address === '::1'));
+    if (hasIPv6) assert.equal(await status('/livez', '[::1]'), 200);
     run.kill('SIGTERM');
     assert.equal(await ended, 0);
     assert.deepEqual(readdirSync(app).sort(), names);
