@@ -45,6 +45,12 @@ const LOADED_AT_START = {
   'reconcile.cjs': join(ROOT, 'functions/reconcile/handler.ts'),
   'watcher.cjs': join(ROOT, 'functions/watcher/main.ts'),
 } as const;
+/** The command line for dead letters, which no unit loads. It works at a queue always, so that its part of the SQS adapter is in it. */
+const REPLAY = {
+  name: 'replay.cjs',
+  entry: join(ROOT, 'functions/cli/replay-bundle.ts'),
+  besides: ['aws.cjs', 'exec-plugin.cjs'],
+} as const;
 
 export interface BuildOptions {
   /** Module that exports `reconcilers` in place of functions/reconcilers/index.ts; relative to the working directory. */
@@ -71,16 +77,11 @@ export async function build(options: BuildOptions = {}): Promise<BuildResult> {
   const out = resolve(options.out ?? join(ROOT, 'dist'));
   const reconcilers = options.reconcilers ?? RECONCILERS;
   const packages = new Map<string, PackageBeside>();
-  const plugins = [
-    leaveOutUnusedClients,
-    leaveOutLogins,
-    leaveOutJsonSchemas,
-    leaveOutUnusedYaml,
-    keepOutGeneratedClient,
-    ...Object.entries(LOADED_WHEN_NEEDED).map(([name, file]) => loadFromFileBeside(file, name)),
-    loadPackagesFromBeside(packages),
-    ...reconcilersPlugin(options),
-  ];
+  const leaveOut = [leaveOutUnusedClients, leaveOutLogins, leaveOutJsonSchemas, leaveOutUnusedYaml, keepOutGeneratedClient];
+  const besides = (names: readonly string[]): Plugin[] =>
+    Object.entries(LOADED_WHEN_NEEDED).flatMap(([name, file]) => (names.includes(name) ? [loadFromFileBeside(file, name)] : []));
+  const common = [...leaveOut, loadPackagesFromBeside(packages), ...reconcilersPlugin(options)];
+  const plugins = [...besides(Object.keys(LOADED_WHEN_NEEDED)), ...common];
   const files = new Map<string, Uint8Array>();
   const add = async (name: string, entry: string, using: Plugin[]): Promise<void> => {
     const { code, map, inputs, shares } = await bundle(entry, join(out, name), using);
@@ -94,6 +95,7 @@ export async function build(options: BuildOptions = {}): Promise<BuildResult> {
   await Promise.all([
     ...Object.entries(LOADED_WHEN_NEEDED).map(([name, file]) => add(name, file, shared)),
     ...later.map(({ outFile, entry }) => add(outFile, entry, plugins)),
+    add(REPLAY.name, REPLAY.entry, [sharePackagesBeside(packages), ...besides(REPLAY.besides), ...common]),
   ]);
   const whenNeeded = Object.keys(LOADED_WHEN_NEEDED).filter((name) => !NOT_ZIPPED.includes(name));
   const zipped = ['reconcile.cjs', ...whenNeeded, ...later.map(({ outFile }) => outFile)];
@@ -102,7 +104,10 @@ export async function build(options: BuildOptions = {}): Promise<BuildResult> {
 
   mkdirSync(out, { recursive: true });
   for (const [name, bytes] of files) replaceFile(join(out, name), bytes);
-  const sizes = [...zipped, 'watcher.cjs', ...NOT_ZIPPED, 'reconcile.zip'].map((name) => ({ name, bytes: files.get(name)?.length ?? 0 }));
+  const sizes = [...zipped, 'watcher.cjs', ...NOT_ZIPPED, REPLAY.name, 'reconcile.zip'].map((name) => ({
+    name,
+    bytes: files.get(name)?.length ?? 0,
+  }));
   if (options.quiet !== true) printTable(sizes, files);
   return { files: sizes };
 }

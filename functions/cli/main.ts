@@ -4,14 +4,14 @@
  */
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError, Option } from 'commander';
-import { ConfigError, DogwatchError } from '../core/errors.ts';
 import { codeFault } from './code-fault.ts';
 import type { DevOptions } from './dev.ts';
 import type { DoctorOptions } from './doctor.ts';
 import type { ExplainOptions } from './explain.ts';
+import { exitCodeOf } from './failure.ts';
 import type { RbacOptions } from './rbac.ts';
 import type { ReconcileOptions } from './reconcile.ts';
-import { addReplay } from './replay.ts';
+import { addReplayCommands, REPLAY_DESCRIPTION } from './replay.ts';
 import type { RunOptions } from './run.ts';
 
 /** What a command hands back; `undefined` counts as 0. */
@@ -155,7 +155,7 @@ function createProgram(finish: (code: ExitCode) => void): Command {
       finish(await reconcile(process.env, object, options));
     });
 
-  addReplay(program, finish);
+  addReplayCommands(program.command('replay').description(REPLAY_DESCRIPTION), finish);
 
   for (const command of program.commands) for (const one of [command, ...command.commands]) one.exitOverride();
   return program;
@@ -180,19 +180,8 @@ function integerBetween(least: number, most: number): (text: string) => number {
 }
 
 function reportFailure(error: unknown): ExitCode {
-  if (error instanceof CommanderError) {
-    if (error.code === 'dogwatch.badNumber') console.error(error.message);
-    return error.exitCode === 0 ? 0 : 2;
-  }
-  if (error instanceof ConfigError) {
-    console.error(`dogwatch: ${error.message}`);
-    return 2;
-  }
-  if (error instanceof DogwatchError) {
-    const facts = Object.entries(error.facts).map(([name, value]) => `${name}=${value}`);
-    console.error(`dogwatch: ${error.message}${facts.length === 0 ? '' : ` (${facts.join(', ')})`}`);
-    return 1;
-  }
+  const code = exitCodeOf(error);
+  if (code !== undefined) return code;
   const fault = codeFault(error);
   if (fault === undefined) throw error;
   console.error(`dogwatch: ${fault}`);

@@ -8,12 +8,11 @@ import type { ShowOptions } from './replay/show.ts';
 
 const QUEUE = ['--queue <url>', 'another dead-letter queue than DOGWATCH_DEAD_LETTER_QUEUE_URL'] as const;
 
-/** Adds the command with all of its own to the program. */
-export function addReplay(program: Command, finish: (code: ExitCode) => void): void {
-  const replay = program
-    .command('replay')
-    .description('look at the dead letters, and at the objects they are about; nothing is sent and nothing is deleted');
+/** Of the command that has them all. */
+export const REPLAY_DESCRIPTION = 'look at the dead letters, and at the objects they are about; nothing is sent and nothing is deleted';
 
+/** Adds the commands to one, each of which hands its exit code to `finish`. */
+export function addReplayCommands(replay: Command, finish: (code: ExitCode) => void): void {
   filtered(replay.command('ls'))
     .description('list the letters by cluster, kind and code, those first that SQS deletes first')
     .option('--json', 'print the groups as one line of JSON')

@@ -39,7 +39,7 @@ describe('build', () => {
   const command = (...args: string[]) => run(process.execPath, [join(ROOT, 'infra/build.ts'), ...args], { cwd: folder });
 
   it('writes what is deployed, each with a source map, and says how large it is', () => {
-    const names = ['reconcile.cjs', 'sqs.cjs', 'aws.cjs', SDK, 'watcher.cjs', 'exec-plugin.cjs'];
+    const names = ['reconcile.cjs', 'sqs.cjs', 'aws.cjs', SDK, 'watcher.cjs', 'exec-plugin.cjs', 'replay.cjs'];
     assert.deepEqual(readdirSync(out).sort(), [...names, ...names.map((name) => `${name}.map`), 'reconcile.zip'].sort());
     for (const { name, bytes } of result.files) assert.equal(readFileSync(join(out, name)).length, bytes);
     assert.deepEqual(
@@ -74,7 +74,7 @@ describe('build', () => {
   });
 
   it('leaves undici, OpenID, generated models and the AWS SDK out of function and watcher', () => {
-    for (const name of ['reconcile.cjs', 'watcher.cjs', 'sqs.cjs']) {
+    for (const name of ['reconcile.cjs', 'watcher.cjs', 'sqs.cjs', 'replay.cjs']) {
       const unwanted = sourcesOf(name).filter((source) => /node_modules\/(undici|openid-client|@aws-sdk)\/|gen\/models\//.test(source));
       assert.deepEqual(unwanted, []);
     }
@@ -107,6 +107,23 @@ describe('build', () => {
       const text = readFileSync(join(out, name), 'utf8');
       assert.deepEqual([text.includes('require("./aws.cjs")'), text.includes('require("./exec-plugin.cjs")')], [true, true]);
     }
+  });
+
+  it('makes a command line for dead letters, which loads no client of AWS before it has a queue to look at', async () => {
+    const replay = (...words: string[]) => run(process.execPath, [join(out, 'replay.cjs'), ...words], { cwd: out, env: {} });
+    const { stdout } = await replay('--help');
+    assert.match(stdout, /^Usage: replay .*\n {2}plan \[options\] /s);
+    for (const [words, stderr] of [
+      [['plan', '--nope'], /^error: unknown option '--nope'/],
+      [['plan'], /^dogwatch: DOGWATCH_DEAD_LETTER_QUEUE_URL is not set/],
+      [['status', '--queue', 'http://127.0.0.1:1/1/x'], /^dogwatch: no AWS region is configured/],
+    ] as const)
+      await assert.rejects(
+        replay(...words),
+        (error: { code?: unknown; stderr?: string }) => error.code === 2 && stderr.test(error.stderr ?? ''),
+      );
+    const loaded = "process.argv = ['node', 'replay', 'status']; require('./replay.cjs'); console.log(Object.keys(require.cache).length);";
+    assert.equal((await run(process.execPath, ['-e', loaded], { cwd: out, env: {} }).catch(({ stdout }) => ({ stdout }))).stdout, '1\n');
   });
 
   it('makes a file beside the function of each package that a reconciler loads, and loads it then', async () => {
