@@ -97,7 +97,8 @@ function accessLines(subject: Subject, eks: EksAccess | undefined): readonly str
       if (eks === undefined) {
         return [
           `For whoever is in the group ${subject.name}: a client certificate with O=${subject.name}, or the group that the issuer of its`,
-          'token gives it. --cluster NAME says what an EKS cluster needs.',
+          'token gives it. --cluster NAME says what an EKS cluster needs. A service account is in no such group; it is given the role by',
+          `  kubectl create clusterrolebinding ${subject.name}-NAME --clusterrole ${subject.name} --serviceaccount NAMESPACE:NAME`,
         ];
       }
       return [

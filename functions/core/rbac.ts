@@ -24,11 +24,15 @@ export type Manifest = Omit<KubernetesObject, 'metadata'> & {
 };
 
 /** What the watcher's manifests of `infra/watcher/kubernetes` run as. */
-export const WATCHER_ACCOUNT: Subject = { kind: 'ServiceAccount', namespace: 'dogwatch', name: 'dogwatch-watcher' };
+export const WATCHER_ACCOUNT: Subject & { readonly kind: 'ServiceAccount' } = {
+  kind: 'ServiceAccount',
+  namespace: 'dogwatch',
+  name: 'dogwatch-watcher',
+};
 
 /** The group in the cluster of whoever comes from outside: no prefix that Kubernetes or EKS keeps for itself. */
 export function groupOf(unit: Unit): Subject & { readonly kind: 'Group' } {
-  return { kind: 'Group', name: nameOf(unit) };
+  return { kind: 'Group', name: roleNameOf(unit) };
 }
 
 /**
@@ -38,7 +42,7 @@ export function groupOf(unit: Unit): Subject & { readonly kind: 'Group' } {
  */
 export function rbacManifests(unit: Unit, reconcilers: readonly Declared[], subject: Subject): readonly Manifest[] {
   const metadata = {
-    name: nameOf(unit),
+    name: roleNameOf(unit),
     labels: { 'app.kubernetes.io/name': 'dogwatch', 'app.kubernetes.io/component': unit },
   };
   return [
@@ -47,13 +51,14 @@ export function rbacManifests(unit: Unit, reconcilers: readonly Declared[], subj
       apiVersion: `${API_GROUP}/v1`,
       kind: 'ClusterRoleBinding',
       metadata,
-      roleRef: { apiGroup: API_GROUP, kind: 'ClusterRole', name: nameOf(unit) },
+      roleRef: { apiGroup: API_GROUP, kind: 'ClusterRole', name: roleNameOf(unit) },
       subjects: [subject.kind === 'Group' ? { apiGroup: API_GROUP, ...subject } : subject],
     },
   ];
 }
 
-function nameOf(unit: Unit): string {
+/** Of the ClusterRole, its binding and the group. */
+export function roleNameOf(unit: Unit): string {
   return `dogwatch-${unit}`;
 }
 

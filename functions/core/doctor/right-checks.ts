@@ -1,5 +1,6 @@
 /** Whether an identity may do what a process does, by what the API server said of each right. */
 
+import { roleNameOf, WATCHER_ACCOUNT } from '../rbac.ts';
 import type { Right } from '../rights.ts';
 import type { Unit } from '../settings.ts';
 import type { AnsweredRight, ClusterFacts } from './facts.ts';
@@ -8,7 +9,10 @@ import { type Finding, findingsOn } from './finding.ts';
 const WHOSE: Readonly<Record<Unit, string>> = { watcher: 'rights of the watcher', reconcile: 'rights of the function' };
 
 /** One finding where nothing is missing, or everything; else one for each resource of which something is. */
-export function rightsFindings({ name, rights }: Pick<ClusterFacts, 'name' | 'rights'>, unit: Unit): Finding[] {
+export function rightsFindings(
+  { name, rights, user }: Pick<ClusterFacts, 'name' | 'rights'> & Partial<Pick<ClusterFacts, 'user'>>,
+  unit: Unit,
+): Finding[] {
   const on = findingsOn(`cluster ${name}`);
   const answers = rights[unit] ?? [];
   const check = WHOSE[unit];
@@ -17,7 +21,9 @@ export function rightsFindings({ name, rights }: Pick<ClusterFacts, 'name' | 'ri
   const fix = `Apply what npm run -s dogwatch -- rbac --for ${unit} --cluster ${name} prints; if another identity does this work, ask with its registry, or with --for.`;
   const findings: Finding[] = [];
   if (missing.length === answers.length && missing.length > 0) {
-    findings.push(on.failure(check, `has none of the ${answers.length} that it needs`, fix));
+    const account = user?.kind === 'told' ? accountOf(user.value, unit) : undefined;
+    const bind = `Apply what npm run -s dogwatch -- rbac --for ${unit} --cluster ${name} prints, and bind it: ${account}`;
+    findings.push(on.failure(check, `has none of the ${answers.length} that it needs`, account === undefined ? fix : bind));
   } else {
     for (const group of byResource(missing)) findings.push(on.failure(check, `may not ${sentenceOf(group)}`, fix));
   }
@@ -31,6 +37,15 @@ export function rightsFindings({ name, rights }: Pick<ClusterFacts, 'name' | 'ri
     findings.push(on.notChecked(check, `${untold.length} of ${answers.length} were not answered (${says})`, how));
   }
   return findings.length > 0 ? findings : [on.ok(check, `all ${answers.length}`)];
+}
+
+/** What gives the role to a service account, which is in no group of ours; undefined for whoever else it is, and for the watcher's own. */
+function accountOf(user: string, unit: Unit): string | undefined {
+  const [, namespace, name] = /^system:serviceaccount:([^:]+):([^:]+)$/.exec(user) ?? [];
+  if (namespace === undefined || (unit === 'watcher' && `${namespace}:${name}` === `${WATCHER_ACCOUNT.namespace}:${WATCHER_ACCOUNT.name}`))
+    return undefined;
+  const role = roleNameOf(unit);
+  return `kubectl create clusterrolebinding ${role}-${name} --clusterrole ${role} --serviceaccount ${namespace}:${name}.`;
 }
 
 function byResource(answers: readonly AnsweredRight[]): AnsweredRight[][] {

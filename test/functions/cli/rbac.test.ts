@@ -61,7 +61,10 @@ describe('dogwatch rbac', () => {
       name: 'the function of no named cluster: a group',
       unit: 'reconcile',
       subject: { ...GROUP, name: 'dogwatch-reconcile' },
-      says: [/client certificate with O=dogwatch-reconcile/],
+      says: [
+        /client certificate with O=dogwatch-reconcile/,
+        /create clusterrolebinding .*--clusterrole dogwatch-reconcile --serviceaccount/,
+      ],
       silent: /create-access-entry/,
     },
     {

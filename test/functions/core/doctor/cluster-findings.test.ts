@@ -127,6 +127,26 @@ const CLUSTER: readonly Row[] = [
     fix: /by hand/,
   },
   {
+    name: 'the token of a service account, which is in no group of ours',
+    facts: of({
+      user: told('system:serviceaccount:ops:remote'),
+      rights: { watcher: answered('watcher', () => told(false)) },
+    }),
+    finds: ['failure cluster east, rights of the watcher'],
+    says: /none of the \d+/,
+    fix: /rbac --for watcher --cluster east prints, and bind it: kubectl create clusterrolebinding dogwatch-watcher-remote --clusterrole dogwatch-watcher --serviceaccount ops:remote\.$/,
+  },
+  {
+    name: 'the service account that the manifests are for',
+    facts: of({
+      user: told('system:serviceaccount:dogwatch:dogwatch-watcher'),
+      rights: { watcher: answered('watcher', () => told(false)) },
+    }),
+    finds: ['failure cluster east, rights of the watcher'],
+    says: /none of the \d+/,
+    fix: /prints; if another identity/,
+  },
+  {
     name: 'no right at all',
     facts: of({ rights: { watcher: answered('watcher', () => told(false)), reconcile: answered('reconcile') } }),
     finds: ['failure cluster east, rights of the watcher'],
