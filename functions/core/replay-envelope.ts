@@ -9,7 +9,9 @@ export interface ReplayInput {
   readonly letter: Envelope;
   /** The newest version that any of them knows. */
   readonly resourceVersion: string | undefined;
-  /** The object as it is now; left out where nothing, or another object, has its name. */
+  /** Whose letters they are, where any of them says. */
+  readonly uid: string | undefined;
+  /** What has the name now. */
   readonly found?: { readonly uid: string; readonly resourceVersion: string; readonly generation?: number | undefined } | undefined;
   /** Its object is gone, and what that left outside is to be undone by its uid. */
   readonly isFinalize: boolean;
@@ -40,9 +42,10 @@ export function replayEnvelope(input: ReplayInput): { readonly envelope: Envelop
   return { envelope, body: encodeExtended(envelope, extensions) };
 }
 
-function replayData({ letter, resourceVersion, found, isFinalize, replays, of, by, now }: ReplayInput): EnvelopeData {
+function replayData({ letter, resourceVersion, uid: theirs, found: present, isFinalize, replays, of, by, now }: ReplayInput): EnvelopeData {
   const { history: _history, failures: _failures, diagnosis: _diagnosis, notBefore: _notBefore, heldSeconds: _held, ...rest } = letter.data;
-  const { lane: _lane, resourceVersion: _own, generation, uid = found?.uid, ...place } = rest;
+  const { lane: _lane, resourceVersion: _own, generation, uid = theirs ?? present?.uid, ...place } = rest;
+  const found = present?.uid === uid ? present : undefined;
   const version = newestResourceVersion(resourceVersion ?? letter.data.resourceVersion, found?.resourceVersion);
   const seen = { uid, resourceVersion: version, generation: newer(generation, found?.generation) };
   const data = {

@@ -13,7 +13,8 @@ const CLUSTERS_AT_ONCE = 20;
 const CALLS_AT_ONCE = 8;
 /** Objects of a cluster in a row that it did not answer for, after which the rest is not asked. */
 const FAILURES_MAX = 3;
-const NO_ANSWER = new Set(['unreachable', 'timeout', 'unauthorized']);
+/** Codes of a cluster that does not answer us at all. */
+export const NO_ANSWER: ReadonlySet<string> = new Set(['unreachable', 'timeout', 'unauthorized']);
 /** A throttled GET is not one that was answered. The longest wait that is obeyed, in seconds. */
 const THROTTLED_TRIES = 3;
 const WAIT_MAX_SECONDS = 30;

@@ -43,6 +43,8 @@ export type AuditLine =
       readonly result: 'sent' | 'retry' | 'refused';
       readonly code?: string;
     }
+  /** About to be deleted: letters that came later, of an object whose message was accepted. */
+  | { readonly kind: 'fold'; readonly at: string; readonly batch: number; readonly envelope: string; readonly letters: readonly string[] }
   /** About to be deleted, since nothing is to be done. */
   | {
       readonly kind: 'acknowledge';

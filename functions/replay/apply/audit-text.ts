@@ -21,9 +21,10 @@ const line = z.discriminatedUnion('kind', [
     before: z.looseObject({ kind: z.enum(['absent', 'found']) }),
   }),
   z.looseObject({ kind: z.literal('result'), envelope: z.string(), result: z.string() }),
+  z.looseObject({ kind: z.literal('fold'), envelope: z.string(), letters: messageIds }),
   z.looseObject({ kind: z.literal('verdict'), envelope: z.string(), verdict: z.string() }),
 ]);
-const RELIED_ON = new Set(['begin', 'intent', 'result', 'verdict']);
+const RELIED_ON = new Set(['begin', 'intent', 'result', 'fold', 'verdict']);
 
 /**
  * The lines, oldest first. What a process left unfinished when it died is passed over: the end of the text, or what stands right before the
@@ -69,7 +70,7 @@ function parseLine(text: string): AuditLine | undefined {
   return json as AuditLine;
 }
 
-type Intent = Extract<AuditLine, { kind: 'intent' }>;
+export type Intent = Extract<AuditLine, { kind: 'intent' }>;
 
 /** What was accepted before, and what is open of it. */
 export interface Past {
@@ -91,6 +92,9 @@ export function pastOf(lines: readonly AuditLine[]): Past {
       if (intent === undefined) continue;
       for (const messageId of intent.letters) sent.set(messageId, intent);
       open.set(one.envelope, intent);
+    } else if (one.kind === 'fold') {
+      const intent = intents.get(one.envelope);
+      if (intent !== undefined) for (const messageId of one.letters) sent.set(messageId, intent);
     } else if (one.kind === 'verdict' && one.verdict !== 'unjudged') open.delete(one.envelope);
   }
   return { sent, open: [...open.values()] };

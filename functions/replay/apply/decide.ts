@@ -25,6 +25,7 @@ export const LEFT_TEXTS: Readonly<Record<string, string>> = {
   'not-accepted': 'SQS did not accept the message in their place',
   refused: 'SQS refuses the message in their place',
   elsewhere: 'somebody else received them in between',
+  unrecorded: 'perhaps replaced, but the audit did not take the result: the next apply sends them again',
   'not-reached': 'the apply ended before',
 };
 

@@ -1,0 +1,98 @@
+/** The audit of a plan on disk: lines that are added at its end and never changed, by one process at a time. */
+import { closeSync, fstatSync, fsyncSync, openSync, readFileSync, readSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { ConfigError } from '../../core/errors.ts';
+import { readAudit } from './audit-text.ts';
+import type { AuditPort } from './contract.ts';
+import { takeLock } from './file-lock.ts';
+
+export interface AuditFile extends AuditPort {
+  readonly path: string;
+  /** Lets other processes have it. */
+  close(): void;
+}
+
+/** `night.json` has `night.audit.jsonl` beside it. */
+export function auditPathOf(planPath: string): string {
+  return `${planPath.replace(/\.json$/, '')}.audit.jsonl`;
+}
+
+/**
+ * Opens an audit, or begins one; readable by its owner only.
+ *
+ * @throws ConfigError `audit-locked` while another process has it; `audit-damaged`, `audit-version`; `audit-unwritable`
+ */
+export function openAudit(path: string): AuditFile {
+  const lock = trying(path, () => takeLock(`${path}.lock`));
+  let file: number | undefined;
+  try {
+    file = trying(path, () => openSync(path, 'a+', 0o600));
+    syncFolder(path);
+    const past = readAudit(trying(path, () => readFileSync(path, 'utf8')));
+    let isTorn = trying(path, () => endsInside(file as number));
+    return {
+      path,
+      past,
+      async append(lines, durability) {
+        if (file === undefined) throw new ConfigError('audit-unwritable', 'the audit is closed; open it again');
+        // What a process left unfinished ends here; whoever reads it knows it by the `begin` after it.
+        const text = (isTorn ? '\n' : '') + lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+        trying(path, () => {
+          isTorn = true;
+          writeWhole(file as number, text);
+          isTorn = false;
+          if (durability === 'synced') fsyncSync(file as number);
+        });
+      },
+      close() {
+        if (file === undefined) return;
+        closeSync(file);
+        file = undefined;
+        lock.release();
+      },
+    };
+  } catch (error) {
+    if (file !== undefined) closeSync(file);
+    lock.release();
+    throw error;
+  }
+}
+
+function trying<Result>(path: string, work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof ConfigError) throw error;
+    const { code = 'unknown' } = error as NodeJS.ErrnoException;
+    throw new ConfigError('audit-unwritable', `the audit ${path} cannot be written or read: ${code}; nothing is sent without it`, {
+      cause: error,
+      facts: { code },
+    });
+  }
+}
+
+function endsInside(file: number): boolean {
+  const { size } = fstatSync(file);
+  if (size === 0) return false;
+  const last = Buffer.alloc(1);
+  readSync(file, last, 0, 1, size - 1);
+  return last[0] !== 0x0a;
+}
+
+function writeWhole(file: number, text: string): void {
+  const bytes = Buffer.from(text);
+  for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
+}
+
+/** So that a file which is new is there after a loss of power; not every system lets a folder be opened. */
+function syncFolder(path: string): void {
+  let folder: number | undefined;
+  try {
+    folder = openSync(dirname(path), 'r');
+    fsyncSync(folder);
+  } catch {
+    // Then its lines may go with it, and letters of one batch are sent twice.
+  } finally {
+    if (folder !== undefined) closeSync(folder);
+  }
+}

@@ -1,0 +1,112 @@
+/** Keeps letters hidden for as long as they are worked on, deletes those that are done with, and gives the others back. */
+import type { Clock } from '../../adapters/clock.ts';
+import type { LetterQueue } from '../../adapters/letter-queue-port.ts';
+import { mapBounded } from '../../core/bounded.ts';
+import { VISIBILITY_SECONDS } from '../look-through.ts';
+import { insist } from './deliver.ts';
+import { Holdings } from './holdings.ts';
+
+/** How often it is looked which letters would come back soon, and how soon is soon: a call that fails has several more turns. */
+const LOOK_MS = 20_000;
+const SOON_MS = 150_000;
+/** A letter that is acted on stays ours for at least so long. */
+const ACT_MS = 60_000;
+/** Letters in one call of the port, and calls at once. */
+const CALL_COUNT = 100;
+const CALLS_AT_ONCE = 4;
+
+export interface KeeperOptions {
+  readonly queue: LetterQueue;
+  readonly clock: Clock;
+  readonly ended: AbortSignal;
+  /** Letters are not ours any more, and may come again. */
+  readonly onLost: () => void;
+}
+
+export class Keeper {
+  readonly #options: KeeperOptions;
+  readonly #held = new Holdings();
+  /** Message ids that are deleted, as far as SQS says. */
+  readonly removed = new Set<string>();
+
+  constructor(options: KeeperOptions) {
+    this.#options = options;
+  }
+
+  /** Whether it was held already. */
+  hold(messageId: string, handle: string, untilMs: number): boolean {
+    const wasHeld = this.isHeld(messageId);
+    this.#held.hold(messageId, handle, untilMs);
+    return wasHeld;
+  }
+
+  isHeld(messageId: string): boolean {
+    return this.#held.handleOf(messageId) !== undefined;
+  }
+
+  /** Extends what would come back, until the end. */
+  async keep(): Promise<void> {
+    const { clock, ended, onLost } = this.#options;
+    for (;;) {
+      await clock.sleep(LOOK_MS, ended);
+      if (ended.aborted) return;
+      if (this.#held.dropEnded(clock.steadyMs()).length > 0) onLost();
+      await this.#extend(this.#held.endingBefore(clock.steadyMs() + SOON_MS));
+    }
+  }
+
+  /** Those of the letters that nobody else can have while they are acted on. */
+  async heldOf(messageIds: readonly string[]): Promise<string[]> {
+    const untilMs = this.#options.clock.steadyMs() + ACT_MS;
+    const short = messageIds.filter((id) => this.isHeld(id) && !this.#held.isHeldUntil(id, untilMs));
+    await this.#extend(short);
+    for (const id of short.filter((one) => !this.#held.isHeldUntil(one, untilMs))) {
+      this.#held.drop(id);
+      this.#options.onLost();
+    }
+    return messageIds.filter((id) => this.#held.isHeldUntil(id, untilMs));
+  }
+
+  /** Deletes those that are held. @returns those that could not be, and stay held */
+  async remove(messageIds: readonly string[]): Promise<string[]> {
+    const { queue, clock } = this.#options;
+    const held = messageIds.filter((id) => this.isHeld(id));
+    const handles = held.map((id) => this.#held.handleOf(id) as string);
+    const left = new Set(await insist(handles, (some) => queue.remove(some), clock));
+    for (const [place, id] of held.entries()) {
+      if (left.has(place)) continue;
+      this.removed.add(id);
+      this.#held.drop(id);
+    }
+    return held.filter((_, place) => left.has(place));
+  }
+
+  /** Gives all back. @returns how many could not be: they come back when their visibility ends */
+  async releaseAll(): Promise<number> {
+    const { queue, clock } = this.#options;
+    const counts = await mapBounded(chunks(this.#held.takeAll()), CALLS_AT_ONCE, async (some) => {
+      const left = await insist(some, (handles) => queue.release(handles), clock);
+      return left.length;
+    });
+    return counts.reduce((sum, count) => sum + count, 0);
+  }
+
+  async #extend(messageIds: readonly string[]): Promise<void> {
+    const { queue, clock, ended } = this.#options;
+    for (const ids of chunks(messageIds)) {
+      if (ended.aborted) return;
+      const untilMs = clock.steadyMs() + VISIBILITY_SECONDS * 1000;
+      const held = ids.flatMap((id) => {
+        const handle = this.#held.handleOf(id);
+        return handle === undefined ? [] : [{ id, handle }];
+      });
+      const handles = held.map(({ handle }) => handle);
+      const left = new Set(await queue.extend(handles, VISIBILITY_SECONDS));
+      for (const [place, { id, handle }] of held.entries()) if (!left.has(place)) this.#held.extend(id, handle, untilMs);
+    }
+  }
+}
+
+function chunks<One>(all: readonly One[]): One[][] {
+  return Array.from({ length: Math.ceil(all.length / CALL_COUNT) }, (_, at) => all.slice(at * CALL_COUNT, (at + 1) * CALL_COUNT));
+}
