@@ -120,11 +120,16 @@ function stageOf(stage, given) {
   const problem = RELATIONS.map((relation) => relation(data)).find(Boolean);
   if (problem) fail(`stage ${stage}: ${problem}`);
   const visibilitySeconds = visibilityOf(data);
+  // Above the longest delay, and one failed try after it.
+  const quietAgeSeconds = DELAY_MAX_SECONDS + 2 * visibilitySeconds;
+  // An hour and four, but later than that: where only this one goes off, it has to mean that one busy cluster waits for itself.
+  const liveAgeSeconds = Math.max(3600, 2 * quietAgeSeconds);
   return {
     ...data,
     visibilitySeconds,
-    // Above the longest delay, and one failed try after it.
-    quietAgeSeconds: DELAY_MAX_SECONDS + 2 * visibilitySeconds,
+    quietAgeSeconds,
+    liveAgeSeconds,
+    bulkAgeSeconds: Math.max(14_400, liveAgeSeconds + 3600),
     deadLetterAgeSeconds: DEAD_LETTER_RETENTION_SECONDS - data.queueRetentionSeconds - DEAD_LETTER_WARNING_SECONDS,
   };
 }

@@ -82,7 +82,15 @@ describe('parameters of a stage', () => {
     const found = await stage({ ...OWN, functionTimeoutSeconds: 60, batchWindowSeconds: 5, queueRetentionSeconds: 86_400 });
     assert.equal(found['visibilitySeconds'], 6 * 60 + 5);
     assert.equal(found['quietAgeSeconds'], 900 + 2 * 365);
+    assert.deepEqual([found['liveAgeSeconds'], found['bulkAgeSeconds']], [3600, 14_400]);
     assert.equal(found['deadLetterAgeSeconds'], (14 - 1 - 3) * 86_400);
+  });
+
+  it('have a queue wait longer, all of it, than its quiet groups do before that is an alarm, however long the time-out', async () => {
+    const found = await stage({ ...OWN, functionTimeoutSeconds: 895 });
+    const { quietAgeSeconds, liveAgeSeconds, bulkAgeSeconds, visibilitySeconds } = found as Record<string, number>;
+    assert.ok((liveAgeSeconds ?? 0) > (quietAgeSeconds ?? 0), `${liveAgeSeconds} and ${quietAgeSeconds}`);
+    assert.ok((bulkAgeSeconds ?? 0) > 900 + 2 * (visibilitySeconds ?? 0), String(bulkAgeSeconds));
   });
 
   it('name a registry by its file where it is in the package, or where nothing is deployed', async () => {
