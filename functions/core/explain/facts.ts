@@ -86,7 +86,7 @@ export interface WatcherView {
 }
 
 /** Seconds, as configured here; a deployed process may have others. */
-export interface ExplainLimits {
+interface ExplainLimits {
   readonly healAfterSeconds: number;
   /** Without anything from the cluster for so long, a stream is dead. */
   readonly silenceSeconds: number;
