@@ -60,7 +60,7 @@ export function saysOf({ code, message, facts }: DogwatchError): string {
   return detail === undefined ? `${code}: ${message}` : `${code}: ${String(detail)}`;
 }
 
-export function addressOf({ namespace, name }: Pick<Place, 'namespace' | 'name'>): { readonly name: string; readonly namespace?: string } {
+function addressOf({ namespace, name }: Pick<Place, 'namespace' | 'name'>): { readonly name: string; readonly namespace?: string } {
   return namespace === undefined ? { name } : { namespace, name };
 }
 

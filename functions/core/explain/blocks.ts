@@ -29,7 +29,7 @@ type Check = (facts: FoundFacts) => Verdict | undefined;
 const CHECKS: readonly Check[] = [pause, deletion, selection, crd, namespace, rights, deadLetter];
 
 /** Those that were found; none where nobody looked. */
-export function lettersOf({ letters }: Pick<FoundFacts, 'letters'>): readonly LetterFacts[] {
+function lettersOf({ letters }: Pick<FoundFacts, 'letters'>): readonly LetterFacts[] {
   return letters.kind === 'told' ? letters.value : [];
 }
 
@@ -92,12 +92,15 @@ function rights(facts: FoundFacts): Verdict | undefined {
   if (!isUndone(facts)) return undefined;
   const codes = codesOf(object, lettersOf(facts));
   const isShown = codes.some(isAboutRights);
-  const missing = missingRights(cluster, 'reconcile').concat(isShown ? [] : missingRights(cluster, 'watcher'));
+  const ofFunction = missingRights(cluster, 'reconcile');
+  const ofWatcher = isShown ? [] : missingRights(cluster, 'watcher');
+  const missing = [...ofFunction, ...ofWatcher];
   const changedMs = object.deletingSinceMs ?? object.changedMs;
   const isLate = changedMs === undefined || secondsSince(changedMs, nowMs) >= limits.healAfterSeconds;
   const isSilent = readyFailure(object) === undefined && codes.length === 0 && isLate && !facts.reconciler.resource.isDescribed;
   if (missing.length === 0 || !(isShown || isSilent)) return undefined;
-  return { kind: 'no-right', missing, user: cluster.user.kind === 'told' ? cluster.user.value : 'whoever asks', isShown };
+  const user = cluster.user.kind === 'told' ? cluster.user.value : 'whoever asks';
+  return { kind: 'no-right', missing, user, isShown, unit: ofFunction.length > 0 ? 'reconcile' : 'watcher' };
 }
 
 /** `may not patch tenants.platform.example/status`, and so on. */

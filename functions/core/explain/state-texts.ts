@@ -109,10 +109,14 @@ export function tellState(verdict: StateVerdict, place: Place): Told {
         reconcile(place),
       );
     case 'on-its-way':
-      return told(`on its way: it was changed ${spanText(verdict.sinceSeconds)} ago`, 'nothing yet', explainAgain(place));
+      return told(
+        `on its way: it was changed ${spanText(verdict.sinceSeconds)} ago${changesText(verdict.changeCount)}`,
+        'nothing yet',
+        explainAgain(place),
+      );
     case 'not-run':
       return told(
-        `not reconciled${forText(verdict.sinceSeconds)}: the watcher follows its kind and has messages sent, and no run shows itself on it`,
+        `not reconciled${forText(verdict.sinceSeconds)}: the watcher follows its kind, and no run shows itself on it${waitingCountText(verdict.outboxCount)}`,
         'see whether the function runs, and what stops it (the API server not answering it, an open circuit)',
         dogwatch('doctor', '--stage', '$STAGE'),
       );
@@ -171,4 +175,13 @@ function waitingText(isDeleting: boolean, ready: Said | undefined): string {
 
 function forText(seconds: number | undefined): string {
   return seconds === undefined ? '' : ` for ${spanText(seconds)}`;
+}
+
+/** One that never comes to rest is changed by somebody all the time. */
+function changesText(count: number | undefined): string {
+  return count === undefined || count < 2 ? '' : `, ${count} times since it was reconciled`;
+}
+
+function waitingCountText(count: number): string {
+  return count === 0 ? '' : `; messages of ${count} objects of the kind wait to be sent`;
 }

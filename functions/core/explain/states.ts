@@ -86,8 +86,14 @@ function unsettledState(facts: FoundFacts): Verdict {
   const isYoung = sinceSeconds !== undefined && sinceSeconds < limits.healAfterSeconds;
   const fault = watcherFault(facts, isYoung);
   if (fault !== undefined) return fault;
-  if (isYoung) return { kind: 'on-its-way', sinceSeconds };
-  return { kind: facts.watcher.kind === 'told' ? 'not-run' : 'not-seen', sinceSeconds };
+  if (isYoung) return { kind: 'on-its-way', sinceSeconds, changeCount: changesOf(object) };
+  if (facts.watcher.kind !== 'told') return { kind: 'not-seen', sinceSeconds };
+  return { kind: 'not-run', sinceSeconds, outboxCount: facts.watcher.value.cell?.outboxCount ?? 0 };
+}
+
+/** Changes of the spec since it was reconciled; undefined where it never was. */
+function changesOf({ generation = 0, observedGeneration }: FoundFacts['object']): number | undefined {
+  return observedGeneration === undefined || observedGeneration > generation ? undefined : generation - observedGeneration;
 }
 
 /** What the watcher says is wrong; what may pass within the time that a message may take is not. */

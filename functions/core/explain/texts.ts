@@ -92,8 +92,8 @@ export function tell(verdict: PlacedVerdict, place: Place, named: Named = {}): T
     case 'no-right':
       return told(
         `${verdict.isShown ? 'failing for want of rights' : 'not reconciled, and rights are missing'}: ${verdict.user}, who was asked for, ${verdict.missing.join('; ')}`,
-        'if the function comes as the same, give it what it needs',
-        `${dogwatch('rbac', '--for', 'reconcile', '--cluster', cluster)} | ${kubectl(cluster, 'apply', '-f', '-')}`,
+        `if the ${verdict.unit === 'reconcile' ? 'function' : 'watcher'} comes as the same, give it what it needs`,
+        `${dogwatch('rbac', '--for', verdict.unit, '--cluster', cluster)} | ${kubectl(cluster, 'apply', '-f', '-')}`,
       );
     case 'dead-letter': {
       const { code, message, count, because } = verdict;

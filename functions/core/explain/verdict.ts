@@ -1,4 +1,5 @@
 /** What is the case with an object. The facts are gathered elsewhere (functions/cli/explain); what they mean is decided here, without asking anybody. */
+import type { Unit } from '../settings.ts';
 import type { CellView, Elsewhere } from './facts.ts';
 import type { ShownFailure } from './failures.ts';
 
@@ -38,7 +39,13 @@ export type Verdict =
   // Something would have to be done, and cannot be.
   | { readonly kind: 'crd-lacks'; readonly what: string }
   | { readonly kind: 'namespace-ending' }
-  | { readonly kind: 'no-right'; readonly missing: readonly string[]; readonly user: string; readonly isShown: boolean }
+  | {
+      readonly kind: 'no-right';
+      readonly missing: readonly string[];
+      readonly user: string;
+      readonly isShown: boolean;
+      readonly unit: Unit;
+    }
   | {
       readonly kind: 'dead-letter';
       readonly code: string;
@@ -65,10 +72,10 @@ export type Verdict =
   | { readonly kind: 'deleting'; readonly finalizers: readonly string[]; readonly sinceSeconds: number; readonly isHeld: boolean }
   | { readonly kind: 'held-by-us'; readonly finalizer: string; readonly sinceSeconds: number }
   | { readonly kind: 'other-revision'; readonly observed: number; readonly revision: number }
-  | { readonly kind: 'on-its-way'; readonly sinceSeconds: number }
+  | { readonly kind: 'on-its-way'; readonly sinceSeconds: number; readonly changeCount: number | undefined }
   | WatcherFault
   /** The watcher sees it and has sent its message. */
-  | { readonly kind: 'not-run'; readonly sinceSeconds: number | undefined }
+  | { readonly kind: 'not-run'; readonly sinceSeconds: number | undefined; readonly outboxCount: number }
   /** Nobody says what the watcher sees. */
   | { readonly kind: 'not-seen'; readonly sinceSeconds: number | undefined };
 

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { explain } from '../../../../functions/core/explain/explain.ts';
 import type { FoundFacts, ObjectFacts } from '../../../../functions/core/explain/facts.ts';
+import { type PlacedVerdict, tell } from '../../../../functions/core/explain/texts.ts';
 import type { VerdictKind } from '../../../../functions/core/explain/verdict.ts';
 import { answered, cluster, storedCrds, told } from '../doctor/healthy.ts';
 import * as given from './facts.ts';
@@ -104,12 +105,32 @@ describe('explain, by rights', () => {
     });
   }
 
+  it('names the process that lacks them', () => {
+    const unitOf = (rights: FoundFacts['cluster']['rights']): unknown => {
+      const { verdict } = explain(found({ object: unsettled(60), cluster: cluster({ rights }) }));
+      return verdict.kind === 'no-right' ? verdict.unit : verdict.kind;
+    };
+    const none = { reconcile: answered('reconcile', () => told(false)), watcher: answered('watcher', () => told(false)) };
+    assert.equal(unitOf(none), 'reconcile');
+    assert.equal(unitOf({ ...none, reconcile: answered('reconcile') }), 'watcher');
+  });
+
   it('says failing where a run lacks a right that whoever asks has', () => {
     assert.deepEqual(kinds(found({ object: unsettled(60, { conditions: [notReady('Forbidden')] }) })), ['failing']);
   });
 });
 
 describe('explain, by what an object shows', () => {
+  it('counts the changes of one that never comes to rest, since it was reconciled', () => {
+    const textOf = (observedGeneration: number | undefined): string => {
+      const { verdict } = explain(found({ object: unsettled(1, { generation: 9, observedGeneration }) }));
+      assert.equal(verdict.kind, 'on-its-way');
+      return tell(verdict as PlacedVerdict, given.TENANT).text;
+    };
+    assert.equal(textOf(2), 'on its way: it was changed 60 s ago, 7 times since it was reconciled');
+    for (const observed of [8, undefined, 12]) assert.equal(textOf(observed), 'on its way: it was changed 60 s ago');
+  });
+
   const rows: readonly [where: string, facts: FoundFacts, first: VerdictKind][] = [
     [
       'a failure of a generation that is over',
