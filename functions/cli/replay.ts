@@ -1,15 +1,19 @@
 /** `dogwatch replay`: its commands, each loaded when it is called. */
 import type { Command } from 'commander';
 import type { ExitCode } from './main.ts';
+import type { ApplyCommandOptions } from './replay/apply-options.ts';
 import type { DeskOptions } from './replay/desk.ts';
+import type { DropCommandOptions } from './replay/drop.ts';
 import type { LsOptions } from './replay/ls.ts';
 import type { PlanOptions } from './replay/plan.ts';
 import type { ShowOptions } from './replay/show.ts';
 
 const QUEUE = ['--queue <url>', 'another dead-letter queue than DOGWATCH_DEAD_LETTER_QUEUE_URL'] as const;
+const YES = ['--yes', 'go on without a question'] as const;
 
 /** Of the command that has them all. */
-export const REPLAY_DESCRIPTION = 'look at the dead letters, and at the objects they are about; nothing is sent and nothing is deleted';
+export const REPLAY_DESCRIPTION =
+  'look at the dead letters and at the objects they are about, and send again or delete what a plan says of them';
 
 /** Adds the commands to one, each of which hands its exit code to `finish`. */
 export function addReplayCommands(replay: Command, finish: (code: ExitCode) => void): void {
@@ -41,6 +45,48 @@ export function addReplayCommands(replay: Command, finish: (code: ExitCode) => v
     .action(async (options: PlanOptions) => {
       const { replayPlan } = await import('./replay/plan.ts');
       finish(await replayPlan(process.env, options));
+    });
+
+  replay
+    .command('apply')
+    .argument('<plan>', 'file of a plan')
+    .description('send again what a plan says is to be replayed, a few objects first, and delete what needs nothing; stops by itself')
+    .option('--canary <count>', 'objects that are sent first, and judged before any other is sent (default: 5)')
+    .option('--canary-timeout <time>', 'an object that is not reconciled by then counts as failed: 300s, 5m (default: 5m)')
+    .option('--rate <count>', 'objects of one cluster that are sent in a second, at most (default: 5)')
+    .option('--stop-at <share>', 'send nothing more once over this share has failed again (default: 20%)')
+    .option('--again', 'send letters, too, that were replayed twice already')
+    .option(...YES)
+    .option(...QUEUE)
+    .option('--json', 'print what it came to as one line of JSON')
+    .action(async (plan: string, options: ApplyCommandOptions) => {
+      const { replayApply } = await import('./replay/apply.ts');
+      finish(await replayApply(process.env, plan, options));
+    });
+
+  replay
+    .command('drop')
+    .argument('<plan>', 'file of a plan')
+    .description('delete letters of a plan with nothing in their place; each is written to <plan>.dropped.jsonl before')
+    .option(
+      '--class <name>',
+      'letters of this class, in place of converged, gone, superseded and unreadable; may be repeated',
+      (name: string, before: readonly string[] = []) => [...before, name],
+    )
+    .option(...YES)
+    .option(...QUEUE)
+    .option('--json', 'print what it came to as one line of JSON')
+    .action(async (plan: string, options: DropCommandOptions) => {
+      const { replayDrop } = await import('./replay/drop.ts');
+      finish(await replayDrop(process.env, plan, options));
+    });
+
+  filtered(replay.command('export').argument('<folder>', 'a new folder, or an empty one'))
+    .description('write letters as they are, with their attributes, to letters.jsonl in a folder; nothing is sent and nothing is deleted')
+    .option('--json', 'print what it came to as one line of JSON')
+    .action(async (folder: string, options: LsOptions) => {
+      const { replayExport } = await import('./replay/export.ts');
+      finish(await replayExport(process.env, folder, options));
     });
 
   replay

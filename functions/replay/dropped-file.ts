@@ -1,10 +1,11 @@
 /** What was dropped, on disk: lines that are added at the end and never changed, by one process at a time. */
-import { constants, createReadStream } from 'node:fs';
+import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { ConfigError } from '../core/errors.ts';
 import { takeLock } from './apply/file-lock.ts';
 import type { DropSummary } from './drop.ts';
+import { jsonLinesOf } from './json-lines.ts';
 import type { LetterCopy } from './letter-copy.ts';
 import type { PlanItem } from './plan.ts';
 import type { Verdict } from './verdict.ts';
@@ -53,9 +54,10 @@ export function droppedPathOf(planPath: string): string {
 /**
  * Opens it, or begins one; readable by its owner only.
  *
+ * @param openFile  as that of node:fs/promises; a test has its own, on a disk that fails
  * @throws ConfigError `audit-locked` while another process has it; `out-unwritable`
  */
-export async function openDropFile(path: string): Promise<OpenDropFile> {
+export async function openDropFile(path: string, openFile: typeof open = open): Promise<OpenDropFile> {
   const refuse = (error: unknown): never => {
     if (error instanceof ConfigError) throw error;
     const { code = 'unknown' } = error as NodeJS.ErrnoException;
@@ -74,7 +76,7 @@ export async function openDropFile(path: string): Promise<OpenDropFile> {
   try {
     return await trying(async () => {
       const { O_APPEND, O_CREAT, O_RDWR, O_NOFOLLOW } = constants;
-      const file = await open(path, O_APPEND | O_CREAT | O_RDWR | O_NOFOLLOW, 0o600);
+      const file = await openFile(path, O_APPEND | O_CREAT | O_RDWR | O_NOFOLLOW, 0o600);
       try {
         return await opened(path, file, { trying, release: () => lock.release() });
       } catch (error) {
@@ -142,9 +144,7 @@ async function readPast(
 ): Promise<{ readonly past: ReadonlySet<string>; readonly unreadableCount: number; readonly isTorn: boolean }> {
   const past = new Set<string>();
   let unreadableCount = 0;
-  for await (const text of linesOf(path)) {
-    if (text === '') continue;
-    const line = parse(text);
+  for await (const line of jsonLinesOf(path)) {
     if (line === undefined) unreadableCount += 1;
     else if (line['kind'] === 'letter' && typeof line['messageId'] === 'string' && typeof line['body'] === 'string')
       past.add(line['messageId']);
@@ -153,26 +153,6 @@ async function readPast(
   const last = Buffer.alloc(1);
   if (size > 0) await file.read(last, 0, 1, size - 1);
   return { past, unreadableCount, isTorn: size > 0 && last[0] !== 0x0a };
-}
-
-/** At 0x0A only: node:readline ends a line in the middle of a body as well, at U+2028. */
-async function* linesOf(path: string): AsyncGenerator<string> {
-  let rest = '';
-  for await (const chunk of createReadStream(path, { encoding: 'utf8' }) as AsyncIterable<string>) {
-    const texts = (rest + chunk).split('\n');
-    rest = texts.pop() ?? '';
-    yield* texts;
-  }
-  yield rest;
-}
-
-function parse(text: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const json: unknown = JSON.parse(text);
-    return typeof json === 'object' && json !== null ? (json as Record<string, unknown>) : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** So that a file which is new is there after a loss of power; not every system lets a folder be opened. */

@@ -51,10 +51,10 @@ export function readPlan(file: string): ReadPlan {
   const { path, bytes } = readWhole(file);
   const refuse = refusalOf('plan-damaged', path);
   const json = parse(bytes, refuse);
-  const head = z.looseObject({ plan: z.literal('dogwatch-replay'), version: z.unknown() }).safeParse(json);
+  const head = z.looseObject({ plan: z.literal('dogwatch-replay'), version: z.unknown().optional() }).safeParse(json);
   if (!head.success) return refusalOf('no-plan', path)('it is JSON, but no plan of dogwatch replay');
   if (head.data.version !== PLAN_VERSION) {
-    const version = JSON.stringify(head.data.version)?.slice(0, 20) ?? 'none';
+    const version = typeof head.data.version === 'number' ? head.data.version : 'none';
     return refusalOf('plan-version', path)(`it is of version ${version}, and this release knows ${PLAN_VERSION}; make a new plan`);
   }
   const { success, data, error } = plan.safeParse(json);
@@ -153,8 +153,9 @@ function checkItems(items: readonly PlanItem[], refuse: Refuse): void {
     if (name === 'to-replay' && about === undefined) refuse(`items[${at}] is to be replayed, but is about no object`);
     for (const { messageId } of letters) {
       const before = placeOf.get(messageId);
-      if (before !== undefined)
-        refuse(`the letter ${JSON.stringify(messageId)} stands in items[${before}] and in items[${at}]; leave it in one`);
+      // Quoted only where it could be one: it goes to a terminal.
+      const name = /^[\w-]{1,100}$/.test(messageId) ? `the letter ${messageId}` : 'a letter';
+      if (before !== undefined) refuse(`${name} stands in items[${before}] and in items[${at}]; leave it in one`);
       placeOf.set(messageId, at);
     }
   }

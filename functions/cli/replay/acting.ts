@@ -49,6 +49,20 @@ export function sumOf(counts: Iterable<Count>): Count {
   return { letters, objects };
 }
 
+/** The items without letters that are done with, and how many those are. */
+export function aheadOf(
+  items: readonly PlanItem[],
+  accounted: ReadonlySet<string>,
+): { readonly ahead: readonly PlanItem[]; readonly accountedCount: number } {
+  let accountedCount = 0;
+  const ahead = items.flatMap((item) => {
+    const letters = item.letters.filter(({ messageId }) => !accounted.has(messageId));
+    accountedCount += item.letters.length - letters.length;
+    return letters.length === 0 ? [] : [{ ...item, letters }];
+  });
+  return { ahead, accountedCount };
+}
+
 /** `30 letters of 10 objects (20 converged, 10 gone)`. */
 export function figuresOf(counts: ReadonlyMap<ReplayClass, Count>): string {
   const { letters, objects } = sumOf(counts.values());

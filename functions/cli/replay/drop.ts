@@ -3,15 +3,16 @@ import { systemClock } from '../../adapters/clock.ts';
 import type { Environment } from '../../core/config.ts';
 import { ConfigError } from '../../core/errors.ts';
 import { queueNameOf } from '../../core/settings.ts';
-import { type DropSummary, dropLetters } from '../../replay/drop.ts';
+import { accountedFor } from '../../replay/accounted.ts';
+import { dropLetters } from '../../replay/drop.ts';
 import { droppedPathOf, type OpenDropFile, openDropFile } from '../../replay/dropped-file.ts';
-import type { PlanItem } from '../../replay/plan.ts';
 import { checkPlanQueue, type ReadPlan, readPlan } from '../../replay/plan-reader.ts';
-import { REASON_TEXTS, REPLAY_CLASSES, type ReplayClass } from '../../replay/verdict.ts';
+import { REPLAY_CLASSES, type ReplayClass } from '../../replay/verdict.ts';
 import type { ExitCode } from '../main.ts';
-import { commandOf, countByClass, figuresOf, placeText, sumOf, whoIsThere } from './acting.ts';
+import { aheadOf, commandOf, countByClass, figuresOf, sumOf, whoIsThere } from './acting.ts';
 import { confirm } from './confirm.ts';
 import { atDesk, type Desk, type DeskOptions } from './desk.ts';
+import { isDone, namedObjects, summaryText } from './drop-text.ts';
 import { Progress, processScreen } from './progress.ts';
 import { processTerminal, type Terminal } from './terminal.ts';
 import { plural } from './text.ts';
@@ -32,9 +33,6 @@ export interface DropTools {
 }
 
 const BY_DEFAULT: readonly ReplayClass[] = ['converged', 'gone', 'superseded', 'unreadable'];
-
-/** Objects that are named before their letters go. */
-const NAMED_MAX = 20;
 
 export async function replayDrop(env: Environment, planFile: string, options: DropCommandOptions): Promise<ExitCode> {
   const classes = classesOf(options.class);
@@ -72,13 +70,18 @@ export async function dropPlan(
   const { terminal, progress, openFile, by, command } = tools;
   checkPlanQueue(plan, description);
   const path = droppedPathOf(plan.path);
-  const counts = countByClass(plan.items);
+  const accounted = await accountedFor(plan.path);
+  const { ahead } = aheadOf(plan.items, accounted);
+  const meant = plan.items.filter((item) => classes.has(item.class));
+  const { accountedCount } = aheadOf(meant, accounted);
+  const counts = countByClass(ahead);
   const wanted = new Map([...counts].filter(([name]) => classes.has(name)));
   const left = new Map([...counts].filter(([name]) => !classes.has(name)));
   const { letters: letterCount } = sumOf(wanted.values());
   const lines = [
     `${queueNameOf(description.url)}, by the plan of ${plan.madeAt}:`,
-    ...namedObjects(plan.items.filter((item) => classes.has(item.class))),
+    ...namedObjects(ahead.filter((item) => classes.has(item.class))),
+    ...(accountedCount === 0 ? [] : [`  done with before: ${plural(accountedCount, 'letter')} of these classes`]),
     `  to be deleted, with nothing in their place: ${figuresOf(wanted)}`,
     ...(left.size === 0 ? [] : [`  to be left: ${figuresOf(left)}`]),
     `  each is written to ${path} before`,
@@ -94,59 +97,17 @@ export async function dropPlan(
         progress.update(`${dropped} of ${plural(all, 'letter')} dropped, ${received} received`, all === 0 ? 1 : dropped / all),
     });
     progress.end();
+    // What an apply has done with is not missed.
+    const elsewhere = aheadOf(meant, new Set([...accounted].filter((messageId) => !file.past.has(messageId)))).accountedCount;
+    const missed = Math.max(0, summary.letters.notSeen - elsewhere);
     if (json) {
       const { url, arn } = description;
-      print(
-        JSON.stringify({ version: 1, plan: plan.path, sha256: plan.sha256, queue: { url, arn }, classes: [...classes], path, ...summary }),
-      );
-    } else for (const line of summaryText(summary)) print(line);
-    if (!json && summary.letters.dropped + summary.letters.goneBefore > 0) print(`letters: ${path}`);
-    return isDone(summary) ? 0 : 1;
+      const what = { plan: plan.path, sha256: plan.sha256, queue: { url, arn }, classes: [...classes], path };
+      print(JSON.stringify({ version: 1, ...what, ...summary, missed }));
+    } else for (const line of [...summaryText(summary, missed), `letters: ${path}`]) print(line);
+    return isDone(summary, missed) ? 0 : 1;
   } finally {
     progress.end();
     await file.close();
   }
-}
-
-/** All that was meant is deleted. One that was not received may be at somebody else's. */
-function isDone({ end, letters }: DropSummary): boolean {
-  return end === 'done' && letters.notDeleted === 0 && letters.notReached === 0 && letters.notSeen === 0;
-}
-
-/** Objects whose letters say more than nothing. */
-function namedObjects(items: readonly PlanItem[]): string[] {
-  const named = items.filter(({ class: name }) => name === 'to-replay' || name === 'unknown');
-  if (named.length === 0) return [];
-  const more = named.length > NAMED_MAX ? [`  and ${named.length - NAMED_MAX} more objects of these classes`] : [];
-  return [
-    ...named.slice(0, NAMED_MAX).map(({ class: name, reason, object, letters }) => {
-      const of = object === undefined ? 'no object' : placeText(object);
-      return `  ${name.replace('-', ' ')}: ${of}: ${plural(letters.length, 'letter')}: ${REASON_TEXTS[reason] ?? reason}`;
-    }),
-    ...more,
-  ];
-}
-
-function summaryText({ end, failure, letters }: DropSummary): string[] {
-  const { received, dropped, notDeleted, leftOfPlan, notReached, notOfPlan, goneBefore, notSeen, notReleased } = letters;
-  const rows: readonly (readonly [count: number, says: string])[] = [
-    [dropped, 'dropped'],
-    [notDeleted, 'written, but not deleted: run the same command again'],
-    [notReached, 'given back before their turn: run the same command again'],
-    [leftOfPlan, 'of the plan, and left'],
-    [notOfPlan, 'not of the plan, and left'],
-    [goneBefore, 'dropped before'],
-    [notSeen, 'of the plan, and not seen: somebody else has them, or they are gone'],
-    [notReleased, 'of those left come back only when SQS shows them again, within minutes'],
-  ];
-  const ends = {
-    done: 'done',
-    signal: 'stopped; the same command goes on from here',
-    limit: 'stopped: SQS hides no more letters at once; run the same command again',
-    failed: `stopped: ${failure?.says ?? 'it failed'}; the same command goes on from here`,
-  };
-  return [
-    ...rows.filter(([count]) => count > 0).map(([count, says]) => `${String(count).padStart(8)}  ${says}`),
-    `${plural(received, 'letter')} received; ${ends[end]}`,
-  ];
 }
