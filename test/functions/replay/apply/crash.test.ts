@@ -1,0 +1,107 @@
+/** Apply killed at every call of SQS, every GET and every write of its audit, and run anew: nothing is lost, and one batch at most is sent twice. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { ApplySummary, PlanToApply } from '../../../../functions/replay/apply/contract.ts';
+import { VISIBILITY_SECONDS } from '../../../../functions/replay/look-through.ts';
+import { assertNothingLost, repeatedSends } from './invariants.ts';
+import { AuditText, assertSums, type Kill, Operator, type PortCall } from './operator.ts';
+import { World } from './world.ts';
+
+/** One letter or more of each kind, in two clusters. */
+async function scene(): Promise<{ readonly world: World; readonly plan: PlanToApply }> {
+  const world = new World();
+  world.tenant('a');
+  world.letter('a');
+  world.letter('a', { reason: 'child-changed', mustRun: true });
+  world.tenant('b', { behaviour: 'fails' });
+  world.letter('b');
+  world.tenant('c', { cluster: 'west' });
+  world.letter('c', { cluster: 'west' });
+  world.tenant('d', { behaviour: 'fails-alike' });
+  world.letter('d');
+  world.tenant('e', { isSettled: true });
+  world.letter('e', { mustRun: true });
+  world.tenant('idle', { annotations: { 'dogwatch.dev/paused': '' } });
+  world.letter('idle');
+  world.tenant('well', { isSettled: true });
+  world.letter('well');
+  world.letter('gone', { uid: 'uid-of-gone' });
+  world.tenant('other');
+  world.letter('other', { uid: 'uid-of-other' });
+  world.claimLetter('claim', 'uid-of-claim');
+  world.letters.add('nobody knows this text');
+  world.tenant('healed');
+  world.letter('healed');
+  const plan = await world.plan();
+  world.show('healed', 'east', 'settled');
+  world.tenant('new');
+  world.letter('new');
+  return { world, plan };
+}
+
+/** Runs until killed, then anew when letters are to be seen again, until it is through. */
+async function trial(
+  kill: Kill | undefined,
+): Promise<{ world: World; plan: PlanToApply; calls: readonly PortCall[]; audit: string; summary: ApplySummary }> {
+  const { world, plan } = await scene();
+  const audit = new AuditText();
+  const first = new Operator(world, { plan, audit, ...(kill === undefined ? {} : { kill }) });
+  let summary = await first.run();
+  if (kill !== undefined) {
+    assert.equal(summary, undefined, 'it was killed');
+    await world.clock.advance(VISIBILITY_SECONDS * 1000);
+    summary = await new Operator(world, { plan, audit }).run();
+  }
+  assert.ok(summary !== undefined);
+  await world.clock.advance(10_000);
+  return { world, plan, calls: first.calls, audit: audit.text, summary };
+}
+
+const statusesOf = (world: World): unknown =>
+  [...world.clusters.values()]
+    .flatMap(({ store, name }) =>
+      store.history
+        .filter(
+          ({ object }) =>
+            store.get(
+              { group: 'platform.example', version: 'v1', kind: 'Tenant', plural: 'tenants', scope: 'Cluster' },
+              { name: object.metadata.name },
+            ) === object,
+        )
+        .map(({ object }) => [name, object.metadata.name, (object['status'] as { observedGeneration?: number }).observedGeneration]),
+    )
+    .sort();
+
+describe('applyPlan, killed at any call', async () => {
+  const calm = await trial(undefined);
+
+  it('does the plan when nobody kills it', () => {
+    assertNothingLost({ world: calm.world, items: calm.plan.items, audits: [calm.audit] });
+    assertSums(calm.summary, calm.plan);
+    assert.equal(calm.summary.end, 'done');
+    assert.deepEqual(new Set(calm.calls), new Set(['append', 'receive', 'get', 'send', 'remove', 'release']));
+  });
+
+  for (const when of ['before', 'middle', 'after'] as const) {
+    it(`loses nothing, and ends as if nothing had happened (${when} each call)`, async () => {
+      for (let call = 1; call <= calm.calls.length; call += 1) {
+        if (when === 'middle' && calm.calls[call - 1] !== 'append') continue;
+        const { world, plan, audit, summary } = await trial({ call, when });
+        const what = `killed ${when} call ${call}, ${calm.calls[call - 1]}`;
+        try {
+          assertNothingLost({ world, items: plan.items, audits: [audit] });
+          assertSums(summary, plan);
+          assert.equal(summary.end, 'done');
+          assert.deepEqual(world.left(), calm.world.left());
+          assert.deepEqual(statusesOf(world), statusesOf(calm.world));
+          const repeated = repeatedSends(world);
+          assert.ok(repeated.count <= 10 && repeated.instants.size <= 1, `${repeated.count} were sent twice`);
+        } catch (error) {
+          assert.ok(error instanceof Error);
+          error.message = `${what}: ${error.message}`;
+          throw error;
+        }
+      }
+    });
+  }
+});
