@@ -88,7 +88,7 @@ export function judgeFound(
   const value = letters.value.map(({ record, message }): LetterFacts => {
     const verdict = judgeLetters([record], reading, kind);
     return {
-      ...{ messageId: record.messageId, code: record.code, message, deadLetteredMs: record.deadLetteredMs },
+      ...{ messageId: record.messageId, code: record.code, message, deadLetteredMs: record.deadLetteredMs, generation: record.generation },
       needsRun: verdict.class === 'to-replay',
       because: REASON_TEXTS[verdict.reason] ?? verdict.reason,
     };

@@ -84,23 +84,29 @@ function namespace(facts: FoundFacts): Verdict | undefined {
 }
 
 /**
- * Asked in the name of whoever asks, who may have fewer rights than the function. So what is missing counts only where a run says so as
- * well, or where no run has said anything for longer than its message may take: without a right to `/status` none can.
+ * Asked in the name of whoever asks, who may have fewer rights than the function. So what is missing counts only for somebody who may do most
+ * of what the process needs, and so may be it; and only where a run says so as well, or where none has said anything for longer than its
+ * message may take: without a right to `/status` none can.
  */
 function rights(facts: FoundFacts): Verdict | undefined {
-  const { object, cluster, nowMs, limits } = facts;
+  const { object, cluster } = facts;
   if (!isUndone(facts)) return undefined;
   const codes = codesOf(object, lettersOf(facts));
   const isShown = codes.some(isAboutRights);
-  const ofFunction = missingRights(cluster, 'reconcile');
-  const ofWatcher = isShown ? [] : missingRights(cluster, 'watcher');
+  const ofFunction = mayBe(cluster, 'reconcile') ? missingRights(cluster, 'reconcile') : [];
+  const ofWatcher = isShown || !mayBe(cluster, 'watcher') ? [] : missingRights(cluster, 'watcher');
   const missing = [...ofFunction, ...ofWatcher];
-  const changedMs = object.deletingSinceMs ?? object.changedMs;
-  const isLate = changedMs === undefined || secondsSince(changedMs, nowMs) >= limits.healAfterSeconds;
-  const isSilent = readyFailure(object) === undefined && codes.length === 0 && isLate && !facts.reconciler.resource.isDescribed;
+  const isSilent = readyFailure(object) === undefined && codes.length === 0 && isLate(facts) && !facts.reconciler.resource.isDescribed;
   if (missing.length === 0 || !(isShown || isSilent)) return undefined;
   const user = cluster.user.kind === 'told' ? cluster.user.value : 'whoever asks';
   return { kind: 'no-right', missing, user, isShown, unit: ofFunction.length > 0 ? 'reconcile' : 'watcher' };
+}
+
+/** True for an identity that may do most of what the process needs. */
+function mayBe({ rights }: Pick<ClusterFacts, 'rights'>, unit: Unit): boolean {
+  const answers = rights[unit] ?? [];
+  const allowed = answers.filter(({ isAllowed }) => isAllowed.kind === 'told' && isAllowed.value);
+  return allowed.length > answers.length / 2;
 }
 
 /** `may not patch tenants.platform.example/status`, and so on. */
@@ -110,7 +116,7 @@ export function missingRights(cluster: Pick<ClusterFacts, 'name' | 'rights'>, un
 
 function deadLetter(facts: FoundFacts): Verdict | undefined {
   const { object, letters } = facts;
-  const waiting = lettersOf(facts).filter(({ needsRun }) => needsRun);
+  const waiting = lettersOf(facts).filter((letter) => letter.needsRun && isLastWord(letter, facts));
   const newest = waiting.toSorted((a, b) => (b.deadLetteredMs ?? 0) - (a.deadLetteredMs ?? 0))[0];
   if (newest !== undefined) {
     const { code, message, because } = newest;
@@ -119,4 +125,18 @@ function deadLetter(facts: FoundFacts): Verdict | undefined {
   if (stalledOf(object) === undefined) return undefined;
   const { reason = 'Stalled', message = '' } = readyFailure(object) ?? {};
   return { kind: 'given-up', failure: { reason, message }, isLooked: letters.kind === 'told' };
+}
+
+/** False while a later generation has a message of its own, or may have: that one does what the letter asks for. */
+function isLastWord({ generation }: LetterFacts, facts: FoundFacts): boolean {
+  const { object } = facts;
+  const isOlder = generation !== undefined && object.generation !== undefined && generation < object.generation;
+  if (!isOlder || stalledOf(object) !== undefined) return true;
+  return readyFailure(object) === undefined && isLate(facts);
+}
+
+/** Its message has had the time that it may take. */
+function isLate({ object, nowMs, limits }: FoundFacts): boolean {
+  const changedMs = object.deletingSinceMs ?? object.changedMs;
+  return changedMs === undefined || secondsSince(changedMs, nowMs) >= limits.healAfterSeconds;
 }

@@ -54,6 +54,8 @@ export interface LetterFacts {
   /** Why it was given up; undefined for one without a diagnosis. */
   readonly message: string | undefined;
   readonly deadLetteredMs: number | undefined;
+  /** Of the object as its last run, or its message, had it. */
+  readonly generation: number | undefined;
   /** By the object as it is now: see functions/replay/verdict.ts. */
   readonly needsRun: boolean;
   /** Why it does, or does not. */

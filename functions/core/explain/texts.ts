@@ -11,6 +11,8 @@ import type { Verdict } from './verdict.ts';
 /** Verdicts about an object of a kind that is known. */
 export type PlacedVerdict = Exclude<Verdict, { readonly kind: 'unknown-kind' | 'owned-kind' }>;
 
+/** What there is of missing rights in one line. */
+const MISSING_TOLD = 2;
 const MEND_FIRST = 'mend the cause first, or it fails again; then see what is to become of the letter';
 
 /** A sentence without its subject, which is the object. */
@@ -91,7 +93,7 @@ export function tell(verdict: PlacedVerdict, place: Place, named: Named = {}): T
       );
     case 'no-right':
       return told(
-        `${verdict.isShown ? 'failing for want of rights' : 'not reconciled, and rights are missing'}: ${verdict.user}, who was asked for, ${verdict.missing.join('; ')}`,
+        `${verdict.isShown ? 'failing for want of rights' : 'not reconciled, and rights are missing'}: ${verdict.user}, who was asked for, ${missingText(verdict.missing)}`,
         `if the ${verdict.unit === 'reconcile' ? 'function' : 'watcher'} comes as the same, give it what it needs`,
         `${dogwatch('rbac', '--for', verdict.unit, '--cluster', cluster)} | ${kubectl(cluster, 'apply', '-f', '-')}`,
       );
@@ -142,6 +144,13 @@ export function tellKind(
     'see who writes it',
     commandLine('kubectl', ...context, 'get', asked, name, ...where, '-o', 'yaml', '--show-managed-fields'),
   );
+}
+
+/** The first of them; the rest stands below. */
+function missingText(missing: readonly string[]): string {
+  const told = missing.slice(0, MISSING_TOLD);
+  const more = missing.length - told.length;
+  return `${told.join('; ')}${more === 0 ? '' : `; and ${more} more`}`;
 }
 
 function tellAbsent({ elsewhere }: Extract<Verdict, { kind: 'absent' }>, place: Place): Told {

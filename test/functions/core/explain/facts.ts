@@ -63,7 +63,7 @@ export function unsettled(minutes: number | undefined, over: Partial<ObjectFacts
 
 export function letter(over: Partial<LetterFacts> = {}): LetterFacts {
   return {
-    ...{ messageId: 'm-1', code: 'author-error', message: 'no quota', deadLetteredMs: agoMs(20) },
+    ...{ messageId: 'm-1', code: 'author-error', message: 'no quota', deadLetteredMs: agoMs(20), generation: 3 },
     ...{ needsRun: true, because: 'not reconciled for its generation' },
     ...over,
   };

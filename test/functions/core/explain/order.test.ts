@@ -15,6 +15,8 @@ function kinds(facts: FoundFacts): VerdictKind[] {
   return [verdict.kind, ...also.map(({ kind }) => kind)];
 }
 
+/** An identity that may do all but one thing. */
+const onlyWithout = (verb: string) => (right: { readonly verb: string }) => told(right.verb !== verb);
 const stalled = [notReady('AuthorError'), given.STALLED];
 const noCrdStatus = cluster({
   definitions: new Map([...storedCrds()].map(([name]) => [name, told<unknown>({ spec: { versions: [] } })])),
@@ -26,7 +28,7 @@ describe('explain, where several cases hold', () => {
       object: unsettled(60, { isPaused: true, outside: 'left out', conditions: [notReady('Forbidden'), given.STALLED], isHeld: true }),
       cluster: cluster({
         definitions: noCrdStatus.definitions,
-        rights: { reconcile: answered('reconcile', () => told(false)), watcher: answered('watcher') },
+        rights: { reconcile: answered('reconcile', onlyWithout('patch')), watcher: answered('watcher') },
       }),
       isNamespaceEnding: told(true),
       letters: told([letter({ code: 'forbidden' })]),
@@ -84,6 +86,14 @@ describe('explain, by letters', () => {
     assert.deepEqual([verdict.code, verdict.count], ['newest', 3]);
   });
 
+  it('leaves aside one of a generation that is over while the present one is on its way, or fails by itself', () => {
+    const letters = told([letter({ generation: 2 })]);
+    assert.deepEqual(kinds(found({ object: unsettled(9), letters })), ['on-its-way']);
+    assert.deepEqual(kinds(found({ object: unsettled(60, { conditions: [notReady('Invalid')] }), letters })), ['failing']);
+    assert.deepEqual(kinds(found({ object: unsettled(60), letters })), ['dead-letter']);
+    assert.deepEqual(kinds(found({ object: unsettled(9, { conditions: stalled }), letters })), ['dead-letter']);
+  });
+
   it('takes what a letter says of the CRD for the case, since it would come back', () => {
     assert.deepEqual(kinds(found({ object: unsettled(60), letters: told([letter({ code: 'status-field-missing' })]) })), [
       'crd-lacks',
@@ -105,12 +115,19 @@ describe('explain, by rights', () => {
     });
   }
 
+  it('does not hold against the function what somebody may not do who can only look', () => {
+    const isAllowed = ({ verb }: { readonly verb: string }) => told(verb === 'get' || verb === 'list');
+    const looking = cluster({ rights: { reconcile: answered('reconcile', isAllowed), watcher: answered('watcher') } });
+    assert.deepEqual(kinds(found({ object: unsettled(60), cluster: looking })), ['not-seen']);
+    assert.deepEqual(kinds(found({ object: unsettled(60, { conditions: [notReady('Forbidden')] }), cluster: looking })), ['failing']);
+  });
+
   it('names the process that lacks them', () => {
     const unitOf = (rights: FoundFacts['cluster']['rights']): unknown => {
       const { verdict } = explain(found({ object: unsettled(60), cluster: cluster({ rights }) }));
       return verdict.kind === 'no-right' ? verdict.unit : verdict.kind;
     };
-    const none = { reconcile: answered('reconcile', () => told(false)), watcher: answered('watcher', () => told(false)) };
+    const none = { reconcile: answered('reconcile', onlyWithout('patch')), watcher: answered('watcher', onlyWithout('get')) };
     assert.equal(unitOf(none), 'reconcile');
     assert.equal(unitOf({ ...none, reconcile: answered('reconcile') }), 'watcher');
   });
