@@ -25,7 +25,7 @@ export function intentText(counts: ReadonlyMap<ReplayClass, Count>, settings: Ap
     ...(objects === 0
       ? []
       : [
-          `    ${Math.min(canary, objects)} first, and the others once those are reconciled, at most ${ratePerSecond} a second in a cluster`,
+          `    ${canary < objects ? `${canary} first, and the others once those are reconciled, ` : ''}at most ${ratePerSecond} a second in a cluster`,
           `    nothing more once over ${percent}% failed again, or were not reconciled in ${canaryTimeoutSeconds} s`,
         ]),
     `  to be deleted, since nothing is to be done: ${figuresOf(acknowledged)}`,
