@@ -49,7 +49,8 @@ export function expiryOf({ sentMs }: Pick<LetterRecord, 'sentMs'>, retentionSeco
 
 /** Makes records of letters. One for all letters of a queue: what they share is shared between its records. */
 export class LetterReader {
-  readonly #targets = new Map<string, Target>();
+  /** By name within a kind's place, which most of them share. */
+  readonly #targets = new Map<string, Map<string, Target>>();
   readonly #texts = new Map<string, string>();
 
   recordOf(received: ReceivedLetter, letter: Letter = readLetter(received)): LetterRecord {
@@ -104,16 +105,18 @@ export class LetterReader {
     namespace,
     name,
   }: Omit<Target, 'namespace'> & { readonly namespace?: string | undefined }): Target {
-    const key = [cluster, group, kind, namespace ?? '', name].join('/');
-    const known = this.#targets.get(key);
+    const key = [cluster, group, kind, namespace ?? ''].join('/');
+    const named = this.#targets.get(key) ?? new Map<string, Target>();
+    const known = named.get(name);
     if (known !== undefined) return known;
+    this.#targets.set(key, named);
     const one = (text: string): string => this.#one(text);
     const target: Target = {
       ...{ cluster: one(cluster), group: one(group), version: one(version), kind: one(kind), plural: one(plural) },
       namespace: namespace === undefined ? undefined : one(namespace),
       name,
     };
-    this.#targets.set(key, target);
+    named.set(name, target);
     return target;
   }
 

@@ -122,7 +122,7 @@ async function giveBack(queue: LetterQueue, held: HeldLetters, clock: LookOption
     }
   };
   await mapBounded(Array.from({ length: RELEASES_AT_ONCE }), RELEASES_AT_ONCE, worker);
-  return leftCount;
+  return leftCount + held.lostCount;
 }
 
 /** What a reader must know of a look that did not see all, or may not have. */

@@ -2,19 +2,19 @@
 import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { ConfigError } from '../core/errors.ts';
-import type { PlanHead, PlanItem } from './plan.ts';
+import type { PlanHead, WritableItem } from './plan.ts';
 
 export interface PlanFile {
   /** Absolute. */
   readonly path: string;
   /** Writes it and puts it in its place. @throws ConfigError `out-unwritable` */
-  write(head: PlanHead, items: Iterable<PlanItem>): void;
+  write(head: PlanHead, items: Iterable<WritableItem>): void;
   /** Leaves nothing behind of a plan that was not written. */
   dispose(): void;
 }
 
 /** Characters that are written at a time. */
-const CHUNK = 262_144;
+const CHUNK = 65_536;
 
 /** `dogwatch-plan-20260301T101500Z.json`. */
 export function defaultPlanName(now: Date): string {
@@ -66,15 +66,25 @@ export function openPlanFile(out: string): PlanFile {
 }
 
 /** A line an item, so that a plan of many letters can be read, compared and searched. */
-function writeAll(file: number, head: PlanHead, items: Iterable<PlanItem>): void {
-  let text = `${JSON.stringify(head, undefined, 2).slice(0, -2)},\n  "items": [`;
-  let comma = '';
-  for (const item of items) {
-    text += `${comma}\n    ${JSON.stringify(item)}`;
-    comma = ',';
-    if (text.length < CHUNK) continue;
+function writeAll(file: number, head: PlanHead, items: Iterable<WritableItem>): void {
+  let text = '';
+  const add = (more: string): void => {
+    text += more;
+    if (text.length < CHUNK) return;
     writeWhole(file, text);
     text = '';
+  };
+  add(`${JSON.stringify(head, undefined, 2).slice(0, -2)},\n  "items": [`);
+  let comma = '';
+  for (const { letters, ...rest } of items) {
+    add(`${comma}\n    ${JSON.stringify(rest).slice(0, -1)},"letters":[`);
+    comma = '';
+    for (const letter of letters) {
+      add(`${comma}${JSON.stringify(letter)}`);
+      comma = ',';
+    }
+    add(']}');
+    comma = ',';
   }
   writeWhole(file, `${text}\n  ]\n}\n`);
 }

@@ -3,12 +3,11 @@
  * and nothing else.
  */
 import type { QueueDescription } from '../adapters/letter-queue-port.ts';
-import type { Reconciler } from '../core/reconciler.ts';
 import type { FilterWords } from './letter-filter.ts';
 import { expiryOf, type LetterRecord, type Target } from './letter-record.ts';
 import type { ObjectState } from './object-state.ts';
-import { kindFactsOf, reconcilerFor } from './read-objects.ts';
-import { judgeLetters, REPLAY_CLASSES, type Reading, type ReplayClass, type Verdict, verdictWithoutObject } from './verdict.ts';
+import type { DraftItem, PlanDraft } from './plan-draft.ts';
+import type { ReplayClass, Verdict } from './verdict.ts';
 
 /** Of the file's form. Raised when a reader of the last one would misunderstand it. */
 export const PLAN_VERSION = 1;
@@ -31,20 +30,16 @@ interface PlannedLetter {
   readonly why?: string;
 }
 
-/** Letters with one verdict: of one object, or of none. Records, since what is written of a letter takes more room than a record. */
-export interface Verdicts extends Verdict {
-  readonly target: Target | undefined;
-  readonly state: ObjectState | undefined;
-  readonly letters: readonly LetterRecord[];
-}
-
-/** The same as it is written. */
+/** Letters with one verdict, of one object or of none, as they are written. */
 export interface PlanItem extends Verdict {
   readonly object?: Omit<Target, 'namespace'> & { readonly namespace?: string };
   /** As it was read; left out where nothing was there, or could be read. */
   readonly state?: ObjectState;
   readonly letters: readonly PlannedLetter[];
 }
+
+/** The same while it is written: what is written of a letter takes more room than what is remembered of it. */
+export type WritableItem = Omit<PlanItem, 'letters'> & { readonly letters: Iterable<PlannedLetter> };
 
 interface ClassCount {
   readonly letters: number;
@@ -73,51 +68,13 @@ export interface PlanHead {
   readonly warnings: readonly string[];
 }
 
-/** The items, by class, then by place. */
-export function planItems(
-  letters: readonly LetterRecord[],
-  readings: ReadonlyMap<Target, Reading>,
-  reconcilers: readonly Reconciler[],
-): Verdicts[] {
-  const items: { readonly order: string; readonly item: Verdicts }[] = [];
-  const add = (verdict: Verdict, target: Target | undefined, state: ObjectState | undefined, group: readonly LetterRecord[]): void => {
-    const order = [
-      REPLAY_CLASSES.indexOf(verdict.class),
-      verdict.reason,
-      target?.cluster,
-      target?.kind,
-      target?.namespace,
-      target?.name,
-    ].join('/');
-    items.push({ order, item: { ...verdict, target, state, letters: group } });
-  };
-  const apart = Map.groupBy(letters, (letter) => letter.target ?? `${letter.kind} ${letter.code}`);
-  for (const [target, group] of apart) {
-    const [first] = group as [LetterRecord, ...LetterRecord[]];
-    const verdict = verdictWithoutObject(first);
-    if (typeof target === 'string' || verdict !== undefined) {
-      if (verdict !== undefined) add(verdict, undefined, undefined, group);
-      continue;
-    }
-    const reading = readings.get(target) ?? { kind: 'untold', code: 'not-read' };
-    const kind = kindFactsOf(reconcilerFor(target, reconcilers));
-    const state = reading.kind === 'found' ? reading.state : undefined;
-    for (const of of byUid(group, state?.uid)) add(judgeLetters(of, reading, kind), target, state, of);
-  }
-  return items.sort((a, b) => (a.order < b.order ? -1 : 1)).map(({ item }) => item);
-}
-
-/** Letters without uid belong to the object that is there, or to whichever there was. */
-function byUid(letters: readonly LetterRecord[], presentUid: string | undefined): readonly (readonly LetterRecord[])[] {
-  return [...Map.groupBy(letters, ({ uid }) => uid ?? presentUid).values()];
-}
-
 /** How many letters and objects there are of each class, and for which reasons. */
-export function countClasses(items: readonly Verdicts[]): PlanHead['classes'] {
+export function countClasses(items: readonly DraftItem[]): PlanHead['classes'] {
   const classes: Partial<Record<ReplayClass, ClassCount>> = {};
-  for (const { class: name, reason, target, letters } of items) {
+  for (const { verdict, target, letterCount } of items) {
+    const { class: name, reason } = verdict;
     const plus = (before: { letters: number; objects: number } | undefined) => ({
-      letters: (before?.letters ?? 0) + letters.length,
+      letters: (before?.letters ?? 0) + letterCount,
       objects: (before?.objects ?? 0) + (target === undefined ? 0 : 1),
     });
     const before = classes[name];
@@ -127,13 +84,21 @@ export function countClasses(items: readonly Verdicts[]): PlanHead['classes'] {
 }
 
 /** An item as it is written. */
-export function writtenItem({ class: name, reason, target, state, letters }: Verdicts, retentionSeconds: number | undefined): PlanItem {
-  return {
-    ...{ class: name, reason },
-    ...(target === undefined ? {} : { object: placeOf(target) }),
-    ...(state === undefined ? {} : { state }),
-    letters: letters.map((letter) => plannedLetter(letter, retentionSeconds)),
-  };
+export function* writtenItems(draft: PlanDraft, items: Iterable<DraftItem>, retentionSeconds: number | undefined): Generator<WritableItem> {
+  for (const item of items) {
+    const { verdict, target } = item;
+    const state = draft.stateOf(item);
+    yield {
+      ...verdict,
+      ...(target === undefined ? {} : { object: placeOf(target) }),
+      ...(state === undefined ? {} : { state }),
+      letters: plannedLetters(draft.lettersOf(item), retentionSeconds),
+    };
+  }
+}
+
+function* plannedLetters(letters: Iterable<LetterRecord>, retentionSeconds: number | undefined): Generator<PlannedLetter> {
+  for (const letter of letters) yield plannedLetter(letter, retentionSeconds);
 }
 
 function placeOf({ namespace, ...rest }: Target): NonNullable<PlanItem['object']> {

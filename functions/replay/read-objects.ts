@@ -38,30 +38,35 @@ export function kindFactsOf(reconciler: Reconciler | undefined): KindFacts {
   return { hasFinalize: reconciler?.finalization !== undefined, isDescribed: reconciler?.resource.isDescribed === true };
 }
 
-/** A reading of each. @throws the signal's reason once it is aborted, and what is no error of a cluster */
-export async function readObjects(targets: Iterable<Target>, source: ObjectSource): Promise<Map<Target, Reading>> {
+/** Told what was found where a target should be, once for each: none is kept here, since there may be very many. */
+export type OnReading = (target: Target, reading: Reading) => void;
+
+/** Resolves when each was read. @throws the signal's reason once it is aborted, and what is no error of a cluster */
+export async function readObjects(targets: Iterable<Target>, source: ObjectSource, onReading: OnReading): Promise<void> {
   const byCluster = Map.groupBy(targets, ({ cluster }) => cluster);
-  const readings = await mapBounded([...byCluster], CLUSTERS_AT_ONCE, ([cluster, theirs]) => readCluster(cluster, theirs, source));
-  return new Map(readings.flat());
+  await mapBounded([...byCluster], CLUSTERS_AT_ONCE, ([cluster, theirs]) => readCluster(cluster, theirs, source, onReading));
 }
 
-async function readCluster(cluster: string, targets: readonly Target[], source: ObjectSource): Promise<[Target, Reading][]> {
+async function readCluster(cluster: string, targets: readonly Target[], source: ObjectSource, onReading: OnReading): Promise<void> {
   const client = source.clientOf(cluster);
-  if (typeof client === 'string') return targets.map((target) => [target, { kind: 'untold', code: client }]);
+  if (typeof client === 'string') {
+    for (const target of targets) onReading(target, { kind: 'untold', code: client });
+    return;
+  }
   let failures = 0;
   const told = new Set<string>();
-  return mapBounded(targets, CALLS_AT_ONCE, async (target): Promise<[Target, Reading]> => {
+  await mapBounded(targets, CALLS_AT_ONCE, async (target): Promise<void> => {
     source.signal.throwIfAborted();
-    if (failures >= FAILURES_MAX) return [target, { kind: 'untold', code: 'given-up' }];
+    if (failures >= FAILURES_MAX) return onReading(target, { kind: 'untold', code: 'given-up' });
     const answer = await readTarget(client, target, source);
     if (answer.kind === 'read') {
       failures = 0;
-      return [target, answer.reading];
+      return onReading(target, answer.reading);
     }
     if (!told.has(answer.code)) source.tell?.(cluster, answer.says);
     told.add(answer.code);
     failures = NO_ANSWER.has(answer.code) ? failures + 1 : 0;
-    return [target, { kind: 'untold', code: answer.code }];
+    onReading(target, { kind: 'untold', code: answer.code });
   });
 }
 

@@ -6,11 +6,13 @@ import { groupLetters, type LetterGroup } from '../../replay/letter-groups.ts';
 import type { ExitCode } from '../main.ts';
 import { atDesk, type Desk, type DeskOptions } from './desk.ts';
 import { meantLetters } from './meant-letters.ts';
+import { keepGarbageSmall } from './small-heap.ts';
 import { leftText, plural, table, timeText } from './text.ts';
 
 export interface LsOptions extends DeskOptions, FilterWords {}
 
 export async function replayLs(env: Environment, options: LsOptions): Promise<ExitCode> {
+  keepGarbageSmall();
   return atDesk(env, options, (desk) => listLetters(desk, filterWordsOf(options)));
 }
 
@@ -29,7 +31,7 @@ export async function listLetters(desk: Desk, words: FilterWords): Promise<ExitC
   await looked.givenBack;
   const { url, arn, retentionSeconds, depth } = description;
   const groups = groupLetters(letters, retentionSeconds);
-  const objectCount = new Set(letters.map(({ target }) => target).filter((target) => target !== undefined)).size;
+  const objectCount = letters.targets().size;
   if (json) {
     const queue = { url, arn, retentionSeconds, depth };
     const counts = { received: looked.report.seenCount, letters: letters.length, objects: objectCount };

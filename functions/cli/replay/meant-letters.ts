@@ -1,10 +1,11 @@
 /** The letters that the words of a command mean, out of all that the queue has. */
 import { type FilterWords, letterFilter } from '../../replay/letter-filter.ts';
-import { LetterReader, type LetterRecord } from '../../replay/letter-record.ts';
+import { LetterReader } from '../../replay/letter-record.ts';
+import { LetterTable } from '../../replay/letter-table.ts';
 import { type Desk, type Looked, lookAt } from './desk.ts';
 
 export interface MeantLetters {
-  readonly letters: readonly LetterRecord[];
+  readonly letters: LetterTable;
   readonly looked: Looked;
 }
 
@@ -12,10 +13,10 @@ export interface MeantLetters {
 export async function meantLetters(desk: Desk, words: FilterWords): Promise<MeantLetters | undefined> {
   const isMeant = letterFilter(words, desk.clock.now());
   const reader = new LetterReader();
-  const letters: LetterRecord[] = [];
+  const letters = new LetterTable();
   const looked = await lookAt(desk, (received) => {
     const letter = reader.recordOf(received);
-    if (isMeant(letter)) letters.push(letter);
+    if (isMeant(letter)) letters.add(letter);
     return true;
   });
   return looked && { letters, looked };

@@ -9,19 +9,12 @@ import type { Reconciler } from '../../../functions/core/reconciler.ts';
 import { tenant } from '../../../functions/reconcilers/tenant.ts';
 import { changesSince } from '../../../functions/replay/changes.ts';
 import { LetterReader } from '../../../functions/replay/letter-record.ts';
-import {
-  countClasses,
-  PLAN_VERSION,
-  type PlanHead,
-  type PlanItem,
-  planItems,
-  type Verdicts,
-  writtenItem,
-} from '../../../functions/replay/plan.ts';
+import { countClasses, PLAN_VERSION, type PlanHead, type PlanItem } from '../../../functions/replay/plan.ts';
 import { defaultPlanName, openPlanFile } from '../../../functions/replay/plan-file.ts';
 import type { Reading } from '../../../functions/replay/verdict.ts';
 import { after } from '../core/example-data.ts';
 import { letterBody, movedBody, record, TARGET } from './letters.ts';
+import { draftOf, planItems } from './plans.ts';
 
 const RECONCILERS = [tenant as unknown as Reconciler];
 const found = (uid: string, isSettled = false): Reading => ({
@@ -31,10 +24,10 @@ const found = (uid: string, isSettled = false): Reading => ({
     ...{ isDeleting: false, isHeld: false, isPaused: false, isSelected: true, conditions: [] },
   },
 });
-const short = (items: readonly Verdicts[]): unknown[] =>
-  items.map(({ class: name, reason, target, letters }) => [name, reason, target?.name, letters.map(({ messageId }) => messageId).join()]);
+const short = (items: readonly PlanItem[]): unknown[] =>
+  items.map(({ class: name, reason, object, letters }) => [name, reason, object?.name, letters.map(({ messageId }) => messageId).join()]);
 
-describe('planItems', () => {
+describe('PlanDraft', () => {
   it('folds the letters of one object, and tells those of its predecessors apart', () => {
     const letters = [
       record({ messageId: 'a' }),
@@ -78,7 +71,9 @@ describe('planItems', () => {
       ['unreadable', 'foreign', undefined, 'foreign'],
       ['unreadable', 'newer-type', undefined, 'newer'],
     ]);
-    assert.deepEqual(countClasses(items).converged, {
+    const draft = draftOf(letters, RECONCILERS);
+    for (const target of draft.targets) draft.judge(target, readings.get(target) as Reading);
+    assert.deepEqual(countClasses(draft.items()).converged, {
       ...{ letters: 2, objects: 1 },
       reasons: { heartbeat: { letters: 1, objects: 0 }, settled: { letters: 1, objects: 1 } },
     });
@@ -86,9 +81,8 @@ describe('planItems', () => {
 
   it('keeps what is needed to find a letter again, and to know what it was', () => {
     const letters = [record({ receiveCount: 3, mustRun: true, replayCount: 2 })];
-    const [verdicts] = planItems(letters, new Map([[TARGET, { kind: 'absent' }]]), RECONCILERS);
-    const item = writtenItem(verdicts as Verdicts, 3600);
-    assert.deepEqual(item.letters, [
+    const [item] = planItems(letters, new Map([[TARGET, { kind: 'absent' }]]), RECONCILERS, 3600);
+    assert.deepEqual(item?.letters, [
       {
         ...{
           messageId: 'message-1',
@@ -104,7 +98,7 @@ describe('planItems', () => {
       },
     ]);
     const { namespace: _, ...place } = TARGET;
-    assert.deepEqual(item.object, place);
+    assert.deepEqual(item?.object, place);
   });
 });
 

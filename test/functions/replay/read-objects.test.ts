@@ -6,11 +6,12 @@ import type { Reconciler } from '../../../functions/core/reconciler.ts';
 import { queueClaim } from '../../../functions/reconcilers/queue-claim.ts';
 import { tenant } from '../../../functions/reconcilers/tenant.ts';
 import type { Target } from '../../../functions/replay/letter-record.ts';
-import { type ObjectSource, readObjects } from '../../../functions/replay/read-objects.ts';
+import type { ObjectSource } from '../../../functions/replay/read-objects.ts';
 import type { Reading } from '../../../functions/replay/verdict.ts';
 import { FakeClock } from '../../fakes/clock.ts';
 import { FakeCluster } from '../../fakes/kubernetes-client.ts';
 import { TARGET } from './letters.ts';
+import { readingsOf } from './plans.ts';
 
 const RECONCILERS = [tenant, queueClaim] as unknown as Reconciler[];
 const unreachable = new TransientError('unreachable', 'the cluster cannot be reached');
@@ -39,7 +40,7 @@ class Scene {
       tell: (cluster, says) => this.told.push(`${cluster}: ${says}`),
       ...over,
     };
-    return this.clock.finish(readObjects(targets, source));
+    return this.clock.finish(readingsOf(targets, source));
   }
 }
 
