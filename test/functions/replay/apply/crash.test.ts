@@ -79,6 +79,7 @@ describe('applyPlan, killed at any call', async () => {
     assertNothingLost({ world: calm.world, items: calm.plan.items, audits: [calm.audit] });
     assertSums(calm.summary, calm.plan);
     assert.equal(calm.summary.end, 'done');
+    assert.deepEqual(calm.world.finalized, ['uid-of-claim']);
     assert.deepEqual(new Set(calm.calls), new Set(['append', 'receive', 'get', 'send', 'remove', 'release']));
   });
 
@@ -94,6 +95,7 @@ describe('applyPlan, killed at any call', async () => {
           assert.equal(summary.end, 'done');
           assert.deepEqual(world.left(), calm.world.left());
           assert.deepEqual(statusesOf(world), statusesOf(calm.world));
+          assert.deepEqual(new Set(world.finalized), new Set(calm.world.finalized));
           const repeated = repeatedSends(world);
           assert.ok(repeated.count <= 10 && repeated.instants.size <= 1, `${repeated.count} were sent twice`);
         } catch (error) {

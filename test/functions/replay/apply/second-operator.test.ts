@@ -17,7 +17,7 @@ import { type Behaviour, World } from './world.ts';
 const BEHAVIOURS: readonly Behaviour[] = ['heals', 'heals', 'heals', 'fails', 'fails-alike', 'hangs'];
 const MISCHIEF = ['take', 'take', 'delete', 'redrive', 'heal', 'replace'] as const;
 /** Both operators and everybody else are at it for so long. */
-const STORM_SECONDS = 120;
+const STORM_SECONDS = 90;
 
 async function scene(random: Random): Promise<{ readonly world: World; readonly plan: PlanToApply }> {
   const world = new World();
@@ -32,9 +32,30 @@ async function scene(random: Random): Promise<{ readonly world: World; readonly 
   return { world, plan: await world.plan() };
 }
 
-/** What goes wrong with a call: rarely anything, and the worst seldom. */
+/** Services fail for a while, and each call now and then: a message that is never accepted, however often it is tried, must be among them. */
+class Weather {
+  readonly #random: Random;
+  readonly #spells: readonly { readonly call: PortCall; readonly fromMs: number; readonly toMs: number; readonly severity: number }[];
+  readonly #nowMs: () => number;
+
+  constructor(random: Random, nowMs: () => number) {
+    this.#random = random;
+    this.#nowMs = nowMs;
+    this.#spells = Array.from({ length: random.int(0, 5) }, () => {
+      const fromMs = nowMs() + random.int(-20, STORM_SECONDS / 2) * 1000;
+      const call = random.pick(['receive', 'get', 'send', 'send', 'send', 'remove', 'extend', 'append'] as const);
+      return { call, fromMs, toMs: fromMs + random.int(5, 60) * 1000, severity: random.pick([0.5, 0.9, 1]) };
+    });
+  }
+
+  faultOf(call: PortCall): Fault | undefined {
+    const nowMs = this.#nowMs();
+    const spell = this.#spells.find((one) => one.call === call && one.fromMs <= nowMs && nowMs < one.toMs);
+    return this.#random.chance(spell?.severity ?? 0.03) ? faultOf(this.#random, call) : undefined;
+  }
+}
+
 function faultOf(random: Random, call: PortCall): Fault | undefined {
-  if (!random.chance(0.06)) return undefined;
   switch (call) {
     case 'receive':
       if (random.chance(0.1)) return { throws: new ConfigError('aws-refused', 'the credentials have expired') };
@@ -46,20 +67,23 @@ function faultOf(random: Random, call: PortCall): Fault | undefined {
     case 'send':
     case 'extend':
     case 'remove':
-    case 'release':
-      return { part: random.next(), isDone: random.chance(0.5), code: random.chance(0.05) ? 'ExpiredToken' : 'ThrottlingException' };
+    case 'release': {
+      const code = random.chance(0.03) ? 'ExpiredToken' : 'ThrottlingException';
+      return { part: random.pick([0.3, 0.6, 1]), isDone: random.chance(0.2), code };
+    }
   }
 }
 
 /** One who applies the plan again and again, killed now and then, until the storm is over. */
 async function applyStubbornly(world: World, plan: PlanToApply, audit: AuditText, random: Random, endMs: number): Promise<void> {
+  const weather = new Weather(random.fork(), () => world.clock.steadyMs());
   while (world.clock.steadyMs() < endMs) {
     const kill = random.chance(0.4) ? { call: random.int(1, 60), when: random.pick(['before', 'middle', 'after'] as const) } : undefined;
     const wait = (): Promise<void> => world.clock.sleep(random.int(0, 700));
     const operator = new Operator(world, {
-      ...{ plan, audit, settings: { canary: random.int(1, 4) }, before: wait, after: wait },
+      ...{ plan, audit, settings: { canary: random.int(1, 6), ratePerSecond: random.pick([0.2, 1, 5]) }, before: wait, after: wait },
       ...(kill === undefined ? {} : { kill }),
-      fault: (call) => faultOf(random, call),
+      fault: (call) => weather.faultOf(call),
     });
     const stopAt = random.chance(0.3) ? world.clock.sleep(random.int(1, 60) * 1000).then(() => operator.stop.abort()) : undefined;
     const summary = await operator.outcome().catch((error: unknown) => {
