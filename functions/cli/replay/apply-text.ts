@@ -28,7 +28,7 @@ export function intentText(counts: ReadonlyMap<ReplayClass, Count>, settings: Ap
           `    ${canary < objects ? `${canary} first, and the others once those are reconciled, ` : ''}at most ${ratePerSecond} a second in a cluster`,
           `    nothing more once over ${percent}% failed again, or were not reconciled in ${canaryTimeoutSeconds} s`,
         ]),
-    `  to be deleted, since nothing is to be done: ${figuresOf(acknowledged)}`,
+    ...(acknowledged.size === 0 ? [] : [`  to be deleted, since nothing is to be done: ${figuresOf(acknowledged)}`]),
     ...(left.size === 0 ? [] : [`  to be left: ${figuresOf(left)}`]),
   ];
 }
@@ -68,7 +68,7 @@ export function summaryText({ end, failure, letters, sends, earlierSends }: Appl
     ...row(sentBefore, 'sent before'),
     ...rows(acknowledged, 'deleted', REASON_TEXTS),
     ...rows(left, 'left', LEFT_TEXTS),
-    ...row(notOfPlan, `not of the plan, and left${cameBack === 0 ? '' : `; ${cameBack} of them since objects failed again`}`),
+    ...row(notOfPlan, `not of the plan, and left${cameBack === 0 ? '' : `; ${cameBack} of them came back, and need a new plan`}`),
     ...row(missed, 'of the plan, and not seen: somebody else has them, or they are gone'),
     ...row(notDeleted, 'of those that are done with are in the queue still: run the same command again'),
     ...row(notReleased, 'of those left come back only when SQS shows them again, within minutes'),
