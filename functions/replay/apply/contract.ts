@@ -11,7 +11,7 @@ export interface ApplySettings {
   readonly canary: number;
   /** Seconds after its send by which an object has to be reconciled; later is bad. Over 0. */
   readonly canaryTimeoutSeconds: number;
-  /** Objects of one cluster that are sent in a second, at most. Over 0; 0.5 is one in two seconds. */
+  /** Objects of one cluster that are sent in a second, at most; spread over it. Over 0; 0.5 is one in two seconds. */
   readonly ratePerSecond: number;
   /** The share of bad ones among those with a verdict over which nothing more is sent. 0 to 1. */
   readonly stopAt: number;

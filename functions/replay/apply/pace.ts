@@ -47,7 +47,7 @@ export function hasTooManyBad({ phase, good, bad }: Pace, { stopAt }: Pick<Apply
   return phase === 'ramp' && bad > stopAt * (good + bad);
 }
 
-/** What one cluster may be sent: a bucket that fills with the rate, and holds what a second brings. */
+/** What one cluster may be sent: a bucket that fills with the rate. It holds one, or what a fifth of a second brings: objects are spread. */
 export interface Bucket {
   readonly tokens: number;
   /** When it was looked at, in milliseconds of the steady clock. */
@@ -55,7 +55,7 @@ export interface Bucket {
 }
 
 function capacityOf(ratePerSecond: number): number {
-  return Math.max(1, ratePerSecond);
+  return Math.max(1, ratePerSecond / 5);
 }
 
 /** Full at first. */

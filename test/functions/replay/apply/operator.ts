@@ -6,7 +6,7 @@ import type { SendResult } from '../../../../functions/adapters/queue-port.ts';
 import { applyPlan } from '../../../../functions/replay/apply/apply.ts';
 import { readAudit } from '../../../../functions/replay/apply/audit-text.ts';
 import type { ApplyEvent, ApplyOptions, ApplySettings, ApplySummary, PlanToApply } from '../../../../functions/replay/apply/contract.ts';
-import type { World } from './world.ts';
+import { type Behaviour, World } from './world.ts';
 
 export const SETTINGS: ApplySettings = { canary: 2, canaryTimeoutSeconds: 60, ratePerSecond: 5, stopAt: 1, again: false, by: 'anna' };
 
@@ -206,4 +206,31 @@ export function assertSums({ letters, sends }: ApplySummary, plan: PlanToApply):
   assert.equal(received, sent + folded + sentBefore + sum(acknowledged) + sum(left) + notOfPlan, 'letters received');
   assert.equal(plan.items.flatMap((item) => item.letters).length, received - notOfPlan + notSeen, 'letters of the plan');
   assert.equal(sent, sum(sends), 'sends');
+}
+
+/** Applies until it is over, and holds the summary to its sums. */
+export async function applied(
+  world: World,
+  plan: PlanToApply,
+  options: Partial<OperatorOptions> = {},
+): Promise<{ readonly summary: ApplySummary; readonly operator: Operator }> {
+  const operator = new Operator(world, { plan, ...options });
+  const summary = await operator.run();
+  assert.ok(summary !== undefined);
+  assertSums(summary, plan);
+  return { summary, operator };
+}
+
+/** A world of tenants t0, t1 ... in cluster east with a letter each, and its plan. */
+export async function tenants(behaviours: readonly Behaviour[]): Promise<{ readonly world: World; readonly plan: PlanToApply }> {
+  const world = new World();
+  for (const [at, behaviour] of behaviours.entries()) {
+    world.tenant(`t${at}`, { behaviour });
+    world.letter(`t${at}`);
+  }
+  return { world, plan: await world.plan() };
+}
+
+export function times(count: number, behaviour: Behaviour): Behaviour[] {
+  return Array.from({ length: count }, () => behaviour);
 }
