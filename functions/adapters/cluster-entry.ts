@@ -7,6 +7,19 @@ import { cutText } from '../core/errors.ts';
 import type { KubeConfigSource } from './kubernetes/kube-config.ts';
 import { parseReference, referenceProblem } from './remote-text.ts';
 
+/** By key: what to write there, for whoever left it out or wrote something else. */
+const ADVICE: Readonly<Record<string, string>> = {
+  kubeconfig: 'write the path of a file, ssm:/NAME or secretsmanager:ID',
+  context: 'write the name of a context of that kubeconfig, or take it out',
+  inCluster: 'write true, or take it out',
+  eks: 'write the keys cluster and region under it',
+  'eks.cluster': 'write its name, as aws eks list-clusters shows it',
+  'eks.region': 'write the one that the cluster is in, such as eu-west-1',
+  'eks.role': 'write one such as arn:aws:iam::123456789012:role/dogwatch, or take it out',
+  server: 'write the endpoint that aws eks describe-cluster shows, which begins with https://',
+  certificateAuthorityData: 'write the base64 text that aws eks describe-cluster shows',
+};
+
 const text = z.string().min(1);
 const matching = (pattern: RegExp, what: string) => z.string().regex(pattern, what);
 const EKS_CLUSTER = matching(/^[0-9A-Za-z][\w-]{0,99}$/, 'is no name of an EKS cluster');
@@ -38,22 +51,32 @@ const NAME_MAX = 63;
 /** Name and way of an entry. */
 export interface ParsedEntry {
   readonly name: ClusterName;
-  /** Paths are absolute. */
+  /** Paths are absolute. `faulty` where the rest of the entry is no good, which is then told by whoever wants to reach the cluster. */
   readonly access: KubeConfigSource;
 }
 
+/** Called with what is wrong, beginning with the key. */
+type Fail = (what: string) => never;
+
+/** The name of the entry that `raw` is: without one there is no cluster that its fault could be told of. */
+export function parseName(raw: unknown, fail: Fail): ClusterName {
+  if (!isRecord(raw)) return fail('is not a mapping with name and kubeconfig');
+  const unknown = unknownKeyOf(raw);
+  if (!('name' in raw) && unknown !== undefined) return fail(unknownKey(unknown, entryKeys));
+  if (typeof raw['name'] !== 'string') return fail('name is missing, or not text');
+  if (!isDnsLabel(raw['name'])) return fail('name is not a DNS label (a-z, 0-9, inner hyphens, at most 63)');
+  return raw['name'] as ClusterName;
+}
+
 /**
- * The entry that `raw` is; `fail` is called with what is wrong otherwise, beginning with the key.
+ * The way of the entry that `raw` is.
  *
  * @param registry  where it stands: a path, or a reference, beside which there are no files
  */
-export function parseEntry(raw: unknown, registry: string, fail: (what: string) => never): ParsedEntry {
+export function parseWay(raw: unknown, registry: string, fail: Fail): KubeConfigSource {
   if (!isRecord(raw)) return fail('is not a mapping with name and kubeconfig');
-  const unknown = Object.keys(raw).find((key) => !entryKeys.includes(key));
+  const unknown = unknownKeyOf(raw);
   if (unknown !== undefined) return fail(unknownKey(unknown, entryKeys));
-  if (typeof raw['name'] !== 'string') return fail('name is missing, or not text');
-  if (!isDnsLabel(raw['name'])) return fail('name is not a DNS label (a-z, 0-9, inner hyphens, at most 63)');
-  const name = raw['name'] as ClusterName;
   const [way, other] = wayNames.filter((key) => key in raw);
   if (way === undefined) return fail('kubeconfig, eks or inCluster: true is missing');
   if (other !== undefined) return fail(`${way} and ${other} exclude each other; take one out`);
@@ -61,28 +84,47 @@ export function parseEntry(raw: unknown, registry: string, fail: (what: string) 
     if (key in raw && way !== goesWith) return fail(`${key} goes with ${goesWith} only; take it out`);
   }
   const checked = <Schema extends z.ZodType>(schema: Schema): z.output<Schema> => {
-    const parsed = schema.safeParse(raw);
+    const parsed = schema.safeParse(raw, { reportInput: true });
     if (parsed.success) return parsed.data;
-    const issue = parsed.error.issues[0];
-    if (issue?.code === 'unrecognized_keys') return fail(`${issue.path.join('.')}: ${unknownKey(issue.keys[0] ?? '', eksKeys)}`);
-    return fail(`${issue?.path.join('.') || 'entry'}: ${issue?.message ?? 'is invalid'}`);
+    const [issue] = parsed.error.issues;
+    return fail(issue === undefined ? 'is invalid' : problemOf(issue));
   };
   if (way === 'inCluster') {
     checked(WAYS.inCluster);
-    return { name, access: { kind: 'in-cluster' } };
+    return { kind: 'in-cluster' };
   }
   if (way === 'kubeconfig') {
     const { kubeconfig, context } = checked(WAYS.kubeconfig);
-    return { name, access: kubeConfigAt(kubeconfig, context, registry, fail) };
+    return kubeConfigAt(kubeconfig, context, registry, fail);
   }
   const { eks, server, certificateAuthorityData } = checked(WAYS.eks);
-  if (server === undefined && certificateAuthorityData === undefined) return { name, access: { kind: 'eks', ...eks } };
+  if (server === undefined && certificateAuthorityData === undefined) return { kind: 'eks', ...eks };
   if (server === undefined || certificateAuthorityData === undefined)
     return fail('server and certificateAuthorityData go together; give both, or neither to have EKS asked');
-  return { name, access: { kind: 'eks', ...eks, endpoint: { server, certificateAuthorityData } } };
+  return { kind: 'eks', ...eks, endpoint: { server, certificateAuthorityData } };
 }
 
-function kubeConfigAt(at: string, context: string | undefined, registry: string, fail: (what: string) => never): KubeConfigSource {
+function unknownKeyOf(raw: Readonly<Record<string, unknown>>): string | undefined {
+  return Object.keys(raw).find((key) => !entryKeys.includes(key));
+}
+
+/** The schema's finding in our words; nothing of the value is quoted, which may be a credential that slipped in. */
+function problemOf(issue: z.core.$ZodIssue): string {
+  const key = issue.path.join('.');
+  if (issue.code === 'unrecognized_keys') return `${key}: ${unknownKey(issue.keys[0] ?? '', eksKeys)}`;
+  const advice = ADVICE[key];
+  return `${key} ${faultOf(issue)}${advice === undefined ? '' : `; ${advice}`}`;
+}
+
+function faultOf(issue: z.core.$ZodIssue): string {
+  const { input } = issue;
+  if (input === undefined) return 'is missing';
+  if (input === null || input === '') return 'is empty';
+  if (issue.code === 'invalid_type') return issue.expected === 'object' ? 'is no mapping' : 'is not text';
+  return issue.code === 'invalid_value' ? 'is not true' : issue.message;
+}
+
+function kubeConfigAt(at: string, context: string | undefined, registry: string, fail: Fail): KubeConfigSource {
   const problem = referenceProblem(at);
   if (problem !== undefined) return fail(`kubeconfig: ${problem}`);
   if (parseReference(at) !== undefined) return { kind: 'remote', reference: at, context };

@@ -3,8 +3,9 @@ import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { load, YAMLException } from 'js-yaml';
 import { ConfigError } from '../core/errors.ts';
-import { isRecord, type ParsedEntry, parseEntry, shownName, unknownKey } from './cluster-entry.ts';
+import { isRecord, type ParsedEntry, parseName, parseWay, shownName, unknownKey } from './cluster-entry.ts';
 import { createKubernetesClient, type KubernetesClientOptions } from './kubernetes/client.ts';
+import { entryFault, type KubeConfigSource } from './kubernetes/kube-config.ts';
 import type { KubernetesClient } from './kubernetes/port.ts';
 import { parseReference, type ReadRemoteText, readRemoteText, referenceProblem } from './remote-text.ts';
 
@@ -20,10 +21,11 @@ export type ConnectOptions = Omit<KubernetesClientOptions, 'cluster' | 'kubeConf
 const registryKeys = ['clusters'];
 
 /**
- * The entries of the registry at `reference`, in order. kubeconfigs are not read here: see {@link connectCluster}.
+ * The entries of the registry at `reference`, in order. kubeconfigs are not read here: see {@link connectCluster}. An entry that has a
+ * name of its own, and is no good otherwise, is `faulty`: one bad cluster never stops the rest.
  *
  * @param reference path of a file, relative to the working directory, or `ssm:` or `secretsmanager:`
- * @throws ConfigError of one line that names the registry, the cluster and the key
+ * @throws ConfigError of one line that names the registry, and the entry and its key where one cannot be told from another
  */
 export async function readClusters(reference: string, readText: ReadRemoteText = readRemoteText): Promise<ClusterEntry[]> {
   const problem = referenceProblem(reference);
@@ -44,25 +46,36 @@ export async function readClusters(reference: string, readText: ReadRemoteText =
   return list.map((raw, index) => {
     const named = isRecord(raw) && typeof raw['name'] === 'string' ? ` (${shownName(raw['name'])})` : '';
     const where = `clusters[${index}]${named}`;
-    const entry = parseEntry(raw, reference, (what) => fail(`${where}: ${what}`));
-    const twin = seen.get(entry.name);
-    if (twin !== undefined) return fail(`${where}: name ${entry.name} is taken by clusters[${twin}]`);
-    seen.set(entry.name, index);
-    return { ...entry, where: `${label}: ${where}` };
+    const name = parseName(raw, (what) => fail(`${where}: ${what}`));
+    const twin = seen.get(name);
+    if (twin !== undefined) return fail(`${where}: name ${name} is taken by clusters[${twin}]`);
+    seen.set(name, index);
+    return { name, access: wayOf(raw, reference, `${label}: ${where}`), where: `${label}: ${where}` };
   });
+}
+
+function wayOf(raw: unknown, registry: string, where: string): KubeConfigSource {
+  try {
+    return parseWay(raw, registry, (what) => {
+      throw entryFault(`${where}: ${what}`);
+    });
+  } catch (error) {
+    if (error instanceof ConfigError) return { kind: 'faulty', problem: error.message };
+    throw error;
+  }
 }
 
 /**
  * A client of the cluster. Reads a kubeconfig that is a file, and sends nothing.
  *
- * @throws ConfigError of one line that names the registry's entry, the kubeconfig and its key; what lies in AWS is read by the
+ * @throws ConfigError of one line that names the registry's entry and its key, or the kubeconfig and its key; what lies in AWS is read by the
  *         first call, which then is `unauthorized` for that
  */
 export function connectCluster(entry: ClusterEntry, options: ConnectOptions = {}): KubernetesClient {
   try {
     return createKubernetesClient({ ...options, cluster: entry.name, kubeConfig: entry.access });
   } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
+    if (!(error instanceof ConfigError) || entry.access.kind === 'faulty') throw error;
     throw new ConfigError(error.code, `${entry.where}: ${error.message}`, { cause: error });
   }
 }

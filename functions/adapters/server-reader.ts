@@ -12,7 +12,7 @@ export type ServerReader = (entry: Pick<ClusterEntry, 'access'>) => Promise<stri
 export function createServerReader(readText: ReadRemoteText = readRemoteText): ServerReader {
   const known = new Map<string, { readonly digest: string; readonly server: string | undefined }>();
   return async ({ access }) => {
-    if (access.kind === 'in-cluster' || access.kind === 'eks') return undefined;
+    if (access.kind !== 'file' && access.kind !== 'remote') return undefined;
     const at = access.kind === 'file' ? access.path : access.reference;
     const key = JSON.stringify([at, access.context]);
     try {

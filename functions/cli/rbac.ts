@@ -1,6 +1,7 @@
 /** `dogwatch rbac`: the rights of the watcher or the function in a cluster, as manifests made from the reconcilers' declarations. */
 import { dump } from 'js-yaml';
 import type { ClusterEntry } from '../adapters/clusters.ts';
+import { entryFault } from '../adapters/kubernetes/kube-config.ts';
 import { readContext } from '../adapters/kubernetes/kube-config-file.ts';
 import { type EksAccess, type EksIdentity, eksAccess, eksOfPlugin, ROLE_VARIABLE } from '../core/eks-access.ts';
 import { ConfigError } from '../core/errors.ts';
@@ -42,7 +43,7 @@ export interface RbacAnswer {
 
 /**
  * @param entry  how the process reaches the cluster; undefined: the watcher runs in it, and the function comes from outside
- * @throws ConfigError `usage` for a cluster that can be reached from inside only, which no function can
+ * @throws ConfigError `usage` for a cluster that can be reached from inside only, which no function can; `entry-invalid`
  */
 export function answerFor(unit: Unit, declared: readonly Declared[], entry?: ClusterEntry): RbacAnswer {
   const isInside = entry === undefined ? unit === 'watcher' : entry.access.kind === 'in-cluster';
@@ -76,6 +77,8 @@ function eksOf({ access }: ClusterEntry): EksIdentity | undefined {
     case 'remote':
     case 'in-cluster':
       return undefined;
+    case 'faulty':
+      throw entryFault(access.problem);
   }
 }
 

@@ -1,5 +1,6 @@
 /** The cluster that a command is about, from the registry. */
 import { type ClusterEntry, connectCluster, readClusters } from '../adapters/clusters.ts';
+import { entryFault } from '../adapters/kubernetes/kube-config.ts';
 import { parseContext, readContext } from '../adapters/kubernetes/kube-config-file.ts';
 import type { KubernetesClient } from '../adapters/kubernetes/port.ts';
 import { readRemoteText } from '../adapters/remote-text.ts';
@@ -9,11 +10,18 @@ import { ConfigError, DogwatchError } from '../core/errors.ts';
 /**
  * The entry of that name; without a name, the only one there is.
  *
- * @throws ConfigError `missing-variable`, `unknown-cluster`, `usage` where a name is needed, and what is wrong with the registry
+ * @throws ConfigError `missing-variable`, `unknown-cluster`, `usage` where a name is needed, and what is wrong with the registry or this
+ *         entry of it
  */
 export async function findCluster(env: Environment, name: string | undefined): Promise<ClusterEntry> {
   const registry = readSetting(env, 'clusters');
   const entries = await readClusters(registry);
+  const entry = entryOf(entries, registry, name);
+  if (entry.access.kind === 'faulty') throw entryFault(entry.access.problem);
+  return entry;
+}
+
+function entryOf(entries: readonly ClusterEntry[], registry: string, name: string | undefined): ClusterEntry {
   const known = entries.map((entry) => entry.name).join(', ');
   if (name === undefined) {
     const [only, ...others] = entries;

@@ -2,9 +2,11 @@
  * The clients of the clusters in the registry. A registry that is a file came with the function and is read once; one in AWS is
  * read again every few minutes, so that a cluster is added without a deployment. One bad cluster never stops the rest.
  */
+import { isDeepStrictEqual } from 'node:util';
 import type { ClusterName } from '../../events/resource.ts';
 import type { Clock } from '../adapters/clock.ts';
 import { type ClusterEntry, connectCluster, readClusters } from '../adapters/clusters.ts';
+import { entryFault, type KubeConfigSource } from '../adapters/kubernetes/kube-config.ts';
 import type { KubernetesClient } from '../adapters/kubernetes/port.ts';
 import { parseReference } from '../adapters/remote-text.ts';
 import type { Log } from '../adapters/telemetry.ts';
@@ -26,14 +28,17 @@ export interface ClusterClientsOptions {
 }
 
 interface Member {
-  readonly access: string;
+  readonly access: KubeConfigSource;
   readonly client: KubernetesClient;
+  /** What is wrong with its entry by now, where that was once good. */
+  readonly problem?: string;
 }
 
 /**
  * Connects what the registry has, without a request to a cluster, and hands out the clients of the newest reading. To be called
- * when nothing is under way: the clients of clusters that left are closed then. A cluster whose kubeconfig cannot be read is
- * logged; its client says so to each call, and finds it when it is mended.
+ * when nothing is under way: the clients of clusters that left are closed then. A cluster whose entry is faulty, or whose kubeconfig
+ * cannot be read, is logged; its client says so to each call, and finds a kubeconfig when it is mended. An entry that becomes faulty
+ * names no other way: its cluster is reached as before.
  *
  * @throws ConfigError where the registry cannot be used, at first; a later reading that fails is logged, and changes nothing
  */
@@ -93,13 +98,17 @@ function ageMs(since: Moment, now: Moment): number {
 }
 
 function connectAll(entries: readonly ClusterEntry[], before: ReadonlyMap<ClusterName, Member>, log: Log): Map<ClusterName, Member> {
-  const members = new Map<ClusterName, Member>();
-  for (const entry of entries) {
-    const access = JSON.stringify(entry.access);
-    const known = before.get(entry.name);
-    members.set(entry.name, known?.access === access ? known : { access, client: connect(entry, log) });
-  }
-  return members;
+  return new Map(entries.map((entry) => [entry.name, memberOf(entry, before.get(entry.name), log)]));
+}
+
+function memberOf(entry: ClusterEntry, known: Member | undefined, log: Log): Member {
+  const { name, access } = entry;
+  if (known !== undefined && isDeepStrictEqual(known.access, access)) return { access, client: known.client };
+  if (access.kind !== 'faulty' || known === undefined || known.access.kind === 'faulty') return { access, client: connect(entry, log) };
+  const { code, message: reason } = entryFault(access.problem);
+  if (known.problem !== reason)
+    log.error('registry entry cannot be used; the cluster is reached as before', { cluster: name, code, reason });
+  return { ...known, problem: reason };
 }
 
 function connect(entry: ClusterEntry, log: Log): KubernetesClient {

@@ -7,6 +7,7 @@
 import type { ClusterName } from '../../events/resource.ts';
 import type { Clock } from '../adapters/clock.ts';
 import type { ClusterEntry } from '../adapters/clusters.ts';
+import { entryFault } from '../adapters/kubernetes/kube-config.ts';
 import type { KubernetesClient } from '../adapters/kubernetes/port.ts';
 import type { Log } from '../adapters/telemetry.ts';
 import { ConfigError, cutText } from '../core/errors.ts';
@@ -53,6 +54,8 @@ interface Failing {
 export class Fleet {
   readonly #options: FleetOptions;
   readonly #members = new Map<ClusterName, Running | Failing>();
+  /** What is wrong with entries whose clusters are watched as they were before. */
+  readonly #entryProblems = new Map<ClusterName, string>();
   /** Of cells that were told to stop. */
   readonly #endings = new Set<Promise<void>>();
   readonly #fault = Promise.withResolvers<never>();
@@ -97,7 +100,8 @@ export class Fleet {
 
   /**
    * Makes the fleet what the registry says. Nothing is waited for: a cluster that is taken out sends nothing more from now on,
-   * and its calls end by themselves. Where a cluster cannot be connected, the others go on; the next call tries again.
+   * and its calls end by themselves. Where a cluster cannot be connected, the others go on; the next call tries again. An entry that
+   * became faulty names no other way, so its cluster is watched as before.
    */
   apply(clusters: readonly RegisteredCluster[]): void {
     const names = new Set(clusters.map(({ entry }) => entry.name));
@@ -105,6 +109,7 @@ export class Fleet {
       if (names.has(name)) continue;
       this.#stop(member);
       this.#members.delete(name);
+      this.#entryProblems.delete(name);
       this.#options.log.info('cluster taken from the registry; it is watched no more', { cluster: name });
     }
     for (const cluster of clusters) this.#put(cluster);
@@ -121,6 +126,7 @@ export class Fleet {
     const { name } = cluster.entry;
     const member = this.#members.get(name);
     if (member?.kind === 'running') {
+      if (this.#hasFault(cluster.entry)) return;
       if (isSameAccess(member.cluster, cluster)) {
         // The server becomes known where it was not, and is not forgotten where it cannot be read now.
         this.#members.set(name, { ...member, cluster: { ...cluster, server: cluster.server ?? member.cluster.server } });
@@ -134,6 +140,20 @@ export class Fleet {
     this.start({ ...cluster, client });
     if (member?.kind === 'failing') log.info('cluster can be connected again', { cluster: name });
     else if (member === undefined) log.info('cluster added from the registry', { cluster: name });
+  }
+
+  /** Whether it is faulty; told of once for each reason, and once when it is mended. */
+  #hasFault({ name, access }: ClusterEntry): boolean {
+    const { log } = this.#options;
+    if (access.kind !== 'faulty') {
+      if (this.#entryProblems.delete(name)) log.info('registry entry can be used again', { cluster: name });
+      return false;
+    }
+    const { code, message: reason } = entryFault(access.problem);
+    if (this.#entryProblems.get(name) !== reason)
+      log.error('registry entry cannot be used; the cluster is watched as before', { cluster: name, code, reason });
+    this.#entryProblems.set(name, reason);
+    return true;
   }
 
   #connect(cluster: RegisteredCluster, before: Failing | undefined): KubernetesClient | undefined {

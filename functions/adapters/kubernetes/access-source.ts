@@ -32,6 +32,7 @@ export function openSource(source: KubeConfigSource, options: AccessSourceOption
   switch (source.kind) {
     case 'file':
     case 'in-cluster':
+    case 'faulty':
       return { read: () => loadAccess(source, environment) };
     case 'remote':
       return {

@@ -55,8 +55,8 @@ export interface CredentialsOptions {
 export function openCredentials(from: KubeConfigSource, options: CredentialsOptions = {}): Credentials {
   const { environment = process.env, nowMs = Date.now, readText, isDeferred = false } = options;
   const source = openSource(from, { environment, nowMs, readText });
-  const isLocal = from.kind === 'file' || from.kind === 'in-cluster';
-  let access = isLocal && !isDeferred ? loadAccess(from, environment) : undefined;
+  const isAtHand = from.kind !== 'remote' && from.kind !== 'eks';
+  let access = isAtHand && !isDeferred ? loadAccess(from, environment) : undefined;
   let readAtMs = nowMs();
   /** The server refused what was read last: it is read again, and not used where that fails. */
   let mustRead = false;

@@ -19,7 +19,7 @@ import {
 } from './kube-config-file.ts';
 
 /** Where access comes from; read again when the server stops accepting what was read. */
-export type KubeConfigSource = LocalSource | RemoteSource | EksSource;
+export type KubeConfigSource = LocalSource | RemoteSource | EksSource | FaultySource;
 
 /** What is on this machine, and can be read at once. */
 export type LocalSource =
@@ -43,6 +43,18 @@ export interface EksSource {
   readonly role?: string | undefined;
   /** Asked of EKS where left out. */
   readonly endpoint?: { readonly server: string; readonly certificateAuthorityData: string } | undefined;
+}
+
+/** An entry of the registry that says no way: whoever wants to reach the cluster is told why. */
+export interface FaultySource {
+  readonly kind: 'faulty';
+  /** One line: registry, entry and key, and what to write there. */
+  readonly problem: string;
+}
+
+/** What is told of such an entry. */
+export function entryFault(problem: string): ConfigError {
+  return new ConfigError('entry-invalid', problem);
 }
 
 /** A credential that somebody makes for us, for a while. */
@@ -91,7 +103,8 @@ export interface ExecPlugin {
 const UNSUPPORTED_USER_FIELDS = ['as-uid', 'as-user-extra'];
 
 /** @throws ConfigError that names file and key: absent, unparsable, incomplete, or asking for what we do not have */
-export function loadAccess(source: LocalSource, environment: Environment = process.env): ClusterAccess {
+export function loadAccess(source: LocalSource | FaultySource, environment: Environment = process.env): ClusterAccess {
+  if (source.kind === 'faulty') throw entryFault(source.problem);
   if (source.kind === 'in-cluster') return fromServiceAccount(source.root ?? '', environment);
   const { path, context } = source;
   return build(path, dirname(path), readContext(path, context), environment);

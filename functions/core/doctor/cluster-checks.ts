@@ -66,6 +66,12 @@ const REACHES: readonly Reach[] = [
     fix: 'Mend what it names; paths in a registry are relative to it.',
   },
   {
+    pattern: /^entry$/,
+    check: 'entry',
+    says: 'its entry in the registry cannot be used',
+    fix: 'Mend it as it says; infra/clusters.example.yml shows the form of an entry.',
+  },
+  {
     pattern: /^role-refused$/,
     check: 'role',
     says: 'the role of its entry may not be assumed',

@@ -101,6 +101,12 @@ describe('dogwatch rbac', () => {
       says: [/For whoever is in the group dogwatch-reconcile/],
     },
   ];
+  it('says of an entry with a fault what is wrong with it', () => {
+    const problem = 'clusters.yml: clusters[0] (east): unknown key kubeconfg';
+    for (const unit of ['watcher', 'reconcile'] as const)
+      assert.throws(() => printed(unit, { kind: 'faulty', problem }), { name: 'ConfigError', code: 'entry-invalid', message: problem });
+  });
+
   for (const { name, unit, access, subject, says, silent } of rows) {
     it(`binds for ${name}`, () => {
       const yaml = printed(unit, access);

@@ -28,6 +28,8 @@ function registryOf(name: string, clusters: readonly string[], namespace?: strin
 
 const one = registryOf('one', ['east']);
 const two = registryOf('two', ['east', 'west'], 'team');
+const faulty = join(dir, 'faulty.yml');
+writeFileSync(faulty, 'clusters:\n  - { name: bad, kubeconfg: ./a.yaml }\n  - { name: east, kubeconfig: ./one.yaml }\n');
 const env = {
   DOGWATCH_CLUSTERS: one,
   DOGWATCH_BULK_QUEUE_URL: 'https://sqs.eu-central-1.amazonaws.com/111122223333/dogwatch-bulk',
@@ -54,6 +56,13 @@ describe('reconcile', () => {
     ['a namespace without a name', undefined, { kind: 'queueclaim', namespace: '' }, {}, /"" is no name of a namespace/],
     ['a namespace that is a selector', undefined, { kind: 'queueclaim', namespace: 'a,b' }, {}, /"a,b" is no name of a namespace/],
     ['a cluster that is not there', 'tenant/a', { cluster: 'north' }, {}, /no cluster is named north; there are: east/],
+    [
+      'a cluster whose entry is faulty, before it looks for AWS',
+      'tenant/a',
+      { cluster: 'bad' },
+      { DOGWATCH_CLUSTERS: faulty },
+      /^faulty\.yml: clusters\[0\] \(bad\): unknown key kubeconfg; did you mean kubeconfig\?$/,
+    ],
     [
       'no cluster of several',
       'tenant/a',

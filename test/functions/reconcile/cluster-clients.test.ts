@@ -13,6 +13,7 @@ import { FakeLog, tenants } from '../watcher/scene.ts';
 
 const UNCONNECTED = 'cluster cannot be connected; the others go on';
 const UNUSABLE = 'the cluster registry cannot be used; the clusters stay as they are';
+const FAULTY = 'registry entry cannot be used; the cluster is reached as before';
 const USABLE = 'the cluster registry can be used again';
 const at = { name: 'acme' };
 
@@ -30,6 +31,10 @@ after(async () => {
 
 function entry(name: string, path: string): ClusterEntry {
   return { name: clusterName(name), access: { kind: 'file', path, context: undefined }, where: `clusters.yml: (${name})` };
+}
+
+function faulty(name: string, problem: string): ClusterEntry {
+  return { name: clusterName(name), access: { kind: 'faulty', problem }, where: `clusters.yml: (${name})` };
 }
 
 class ClientsScene {
@@ -136,5 +141,43 @@ describe('openClusterClients', () => {
     assert.match(String(line?.fields['reason']), /clusters\.yml: \(bad\): .*late\.yaml does not exist/);
     await assert.rejects(async () => clients.get(clusterName('bad'))?.get(tenants, at), { name: 'TransientError', code: 'unauthorized' });
     assert.equal(await clients.get(clusterName('east'))?.get(tenants, at), undefined);
+  });
+
+  it('has the calls to a cluster whose entry is faulty refused, and the others go on', async () => {
+    const scene = new ClientsScene([faulty('bad', 'clusters.yml: (bad): unknown key kubeconfg'), entry('east', stub.kubeconfig())]);
+    const clients = await (await scene.open())();
+    assert.deepEqual(
+      scene.log.lines.map(({ message, fields }) => [message, fields]),
+      [[UNCONNECTED, { cluster: 'bad', code: 'entry-invalid', reason: 'clusters.yml: (bad): unknown key kubeconfg' }]],
+    );
+    await assert.rejects(async () => clients.get(clusterName('bad'))?.get(tenants, at), {
+      ...{ name: 'TransientError', code: 'unauthorized' },
+      facts: { verb: 'get', kind: 'Tenant', name: 'acme', detail: 'clusters.yml: (bad): unknown key kubeconfg' },
+    });
+    assert.equal(await clients.get(clusterName('east'))?.get(tenants, at), undefined);
+  });
+
+  it('keeps the client of a cluster whose entry becomes faulty, and says so once for each reason', async () => {
+    const east = entry('east', stub.kubeconfig());
+    const scene = new ClientsScene([east]);
+    const clients = await scene.open();
+    const first = (await clients()).get(east.name);
+    const again = async (content: readonly ClusterEntry[]) => {
+      scene.content = content;
+      await scene.clock.advance(REGISTRY_AGE_MS);
+      return (await clients()).get(east.name);
+    };
+    for (const problem of ['a', 'a', 'b']) assert.equal(await again([faulty('east', problem)]), first);
+    assert.equal(await first?.get(tenants, at), undefined);
+    assert.equal(await again([east]), first);
+    assert.deepEqual(
+      scene.log.lines.map(({ message, fields }) => [message, fields['reason']]),
+      [
+        [FAULTY, 'a'],
+        [FAULTY, 'b'],
+      ],
+    );
+    const other = await again([entry('east', stub.kubeconfig({ token: 'x' }, {}, 'other.yaml'))]);
+    assert.notEqual(other, first);
   });
 });

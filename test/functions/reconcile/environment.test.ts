@@ -27,6 +27,7 @@ before(() => {
   folder = mkdtempSync(join(tmpdir(), 'dogwatch-environment-'));
   writeFileSync(join(folder, 'east.yaml'), KUBECONFIG);
   writeFileSync(join(folder, 'clusters.yml'), 'clusters:\n  - {name: east, kubeconfig: ./east.yaml}\n');
+  writeFileSync(join(folder, 'faulty.yml'), 'clusters:\n  - {name: bad, eks: {cluster: a}}\n  - {name: east, kubeconfig: ./east.yaml}\n');
   writeFileSync(
     join(folder, 'twice.yml'),
     'clusters:\n  - {name: east, kubeconfig: ./east.yaml}\n  - {name: east, kubeconfig: ./east.yaml}\n',
@@ -87,6 +88,23 @@ describe('startEnvironment', () => {
     assert.ok(asked >= 5 && asked <= 14, `${asked}`);
     assert.equal(lines.filter((line) => line.startsWith('circuit opened')).length, 1);
     assert.equal(queue.accepted.length, 40);
+  });
+
+  it('has the records of a cluster whose entry is faulty wait, and costs none of any other a receive', async () => {
+    const { log, lines } = collect();
+    const env = variables('faulty.yml');
+    const environment = await (await startEnvironment(env, reconcilers, log))();
+    assert.match(lines.join('\n'), /^cluster cannot be connected; the others go on .*"bad".*clusters\[0\] \(bad\): eks\.region is missing/);
+    const queue = new FakeQueue();
+    const Records = [recordOf({ cluster: 'bad', kind: 'Tenant', plural: 'tenants', name: 'acme', firstSeenAt: new Date().toISOString() })];
+    const answer = await processBatch({ Records }, { remainingMs: () => 30_000 }, { ...environment, queue: async () => queue });
+    assert.deepEqual(answer.batchItemFailures, []);
+    assert.deepEqual(
+      queue.accepted.map(({ queueUrl, message }) => [queueUrl, message.groupId, message.delaySeconds > 0]),
+      [[QUEUE_URLS.live, 'bad', true]],
+    );
+    assert.match(lines.join('\n'), /"branch":"denied"/);
+    assert.deepEqual([...environment.clusters.keys()], ['bad', 'east']);
   });
 
   it('refuses a list in which a kind has two reconcilers', async () => {

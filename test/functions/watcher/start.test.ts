@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { afterEach, describe, it } from 'node:test';
+import { clusterName } from '../../../events/resource.ts';
 import type { ClusterEntry } from '../../../functions/adapters/clusters.ts';
 import { ConfigError } from '../../../functions/core/errors.ts';
 import { CONFIRM_MS, READ_MS } from '../../../functions/watcher/registry-watch.ts';
@@ -22,6 +23,10 @@ const scenes: StartScene[] = [];
 afterEach(() => {
   for (const { stop } of scenes.splice(0)) stop();
 });
+
+function entryOf(name: string): ClusterEntry {
+  return { name: clusterName(name), access: { kind: 'in-cluster' }, where: `clusters.yml: (${name})` };
+}
 
 class StartScene {
   readonly clock = new FakeClock();
@@ -50,7 +55,7 @@ class StartScene {
     };
     const client = { ...this.cluster.client, close: () => (this.isClosed = true) } as typeof this.cluster.client;
     return runWatcher(environment, {
-      readClusters: async () => [{ name: this.cluster.name } as ClusterEntry],
+      readClusters: async () => [entryOf(this.cluster.name)],
       serverOf: async () => undefined,
       connectCluster: () => client,
       createQueue: async () => new FakeQueue(),
@@ -91,7 +96,7 @@ describe('runWatcher', () => {
 
   it('asks where clusters are reached a few at a time', async () => {
     const scene = new StartScene();
-    const entries = Array.from({ length: 50 }, (_, index) => ({ name: `c${index}` }) as ClusterEntry);
+    const entries = Array.from({ length: 50 }, (_, index) => entryOf(`c${index}`));
     let [underWay, most] = [0, 0];
     const serverOf = async (): Promise<undefined> => {
       underWay += 1;
@@ -126,7 +131,7 @@ describe('runWatcher', () => {
 
   it('watches the other clusters where one cannot be connected, and is 2 where none can', async () => {
     const scene = new StartScene();
-    const entries = ['bad', scene.cluster.name].map((name) => ({ name, where: `clusters.yml: (${name})` }) as ClusterEntry);
+    const entries = ['bad', scene.cluster.name].map(entryOf);
     const connectCluster = (entry: ClusterEntry): typeof scene.cluster.client => {
       if (entry.name !== scene.cluster.name) throw new ConfigError('kubeconfig-invalid', `${entry.where}: bad.yaml does not exist`);
       return scene.cluster.client;
