@@ -7,6 +7,7 @@
  */
 import { GetQueueAttributesCommand, SendMessageBatchCommand, type SendMessageBatchRequestEntry, SQSClient } from '@aws-sdk/client-sqs';
 import { ConfigError } from '../core/errors.ts';
+import { checkAwsEndpoint, checkAwsRegion } from './aws/variables.ts';
 import type { OutgoingMessage, Queue, SendResult } from './queue-port.ts';
 import { ATTRIBUTE_TYPE, splitIntoBatches } from './sqs-batches.ts';
 import { requestFailure, resultOfFailure } from './sqs-errors.ts';
@@ -33,7 +34,8 @@ export interface SqsClientOptions extends QueueOptions {
 /**
  * A queue on SQS. Connections are kept between sends.
  *
- * @throws ConfigError `region-missing` where nobody names a region, which the SDK would find out at the first request
+ * @throws ConfigError `region-missing` where nobody names a region, and `aws-variable` for a variable that is none of what it has to be:
+ *         the SDK would find that out at the first request
  */
 export async function createQueue(options: QueueOptions = {}): Promise<Queue> {
   const client = await createSqsClient(options);
@@ -125,10 +127,12 @@ async function checkRegion(client: SQSClient): Promise<void> {
 /**
  * A client of SQS for queues that are configured by their URLs.
  *
- * @throws ConfigError `region-missing`
+ * @throws ConfigError `region-missing`, `aws-variable`
  */
 export async function createSqsClient(options: SqsClientOptions = {}): Promise<SQSClient> {
   const { region, endpoint, requestTimeoutMs = REQUEST_TIMEOUT_MS } = options;
+  if (endpoint === undefined) checkAwsEndpoint('SQS');
+  if (region === undefined) checkAwsRegion();
   const { AWS_ENDPOINT_URL_SQS, AWS_ENDPOINT_URL } = process.env;
   const client = new SQSClient({
     ...(region === undefined ? {} : { region }),

@@ -24,17 +24,28 @@ const REMEDIES: readonly (readonly [name: RegExp, remedy: string])[] = [
  * @param what  what was asked for and in vain: `ssm:/east: cannot be read`
  */
 export function awsFault(what: string, error: unknown, facts: ErrorFacts = {}): ConfigError {
+  // Ours: there was no call.
+  if (error instanceof ConfigError) return new ConfigError(error.code, `${what}: ${error.message}`, { cause: error, facts });
   const { name, message, code } = nameAndMessage(error);
   const remedy = REMEDIES.find(([pattern]) => pattern.test(name) || pattern.test(code))?.[1];
-  return new ConfigError('aws-refused', `${what}: ${cutText(`${name}: ${message}`)}${remedy === undefined ? '' : `; ${remedy}`}`, {
-    cause: error,
-    facts,
-  });
+  return new ConfigError(
+    'aws-refused',
+    `${what}: ${cutText(isSilent(message) ? name : `${name}: ${message}`)}${remedy === undefined ? '' : `; ${remedy}`}`,
+    {
+      cause: error,
+      facts,
+    },
+  );
 }
 
 /** A proxy's page, or another program at the endpoint. The words of who could not parse it are not repeated: they quote it. */
 export function strangeAnswer(): ConfigError {
   return new ConfigError('bad-answer', 'the answer is not what AWS sends; look at AWS_ENDPOINT_URL, and for a proxy on the way');
+}
+
+/** Nothing, or the SDK's word for nothing, which it puts where AWS says no more than a code. */
+function isSilent(message: string): boolean {
+  return message === '' || message === 'UnknownError';
 }
 
 function nameAndMessage(error: unknown): { readonly name: string; readonly message: string; readonly code: string } {

@@ -15,6 +15,7 @@ import type { Asked } from '../../core/doctor/finding.ts';
 import { isJsonObject } from '../../core/plain-json.ts';
 import { createSqsClient } from '../sqs.ts';
 import { awsUntold, CLIENT_LIMITS, strangeAnswer } from './calls.ts';
+import { checkAwsEndpoint, checkAwsRegion } from './variables.ts';
 
 /** What AWS knows. No call throws: a refusal is an answer, with AWS's code. */
 export interface Deployment {
@@ -35,6 +36,8 @@ export function openDeployment(signal: AbortSignal): Deployment {
   let sqs: Promise<SQSClient> | undefined;
   const options = { abortSignal: signal };
   const lambdaClient = (): LambdaClient => {
+    checkAwsEndpoint('LAMBDA');
+    checkAwsRegion();
     lambda ??= new LambdaClient(CLIENT_LIMITS);
     return lambda;
   };

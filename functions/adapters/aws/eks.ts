@@ -9,6 +9,7 @@ import { ConfigError } from '../../core/errors.ts';
 import type { CredentialIssuer, EksSource } from '../kubernetes/kube-config.ts';
 import { awsFault, CLIENT_LIMITS } from './calls.ts';
 import { signEksToken, TOKEN_LIFETIME_MS } from './eks-token.ts';
+import { type AwsService, checkAwsEndpoint } from './variables.ts';
 
 /** A token is replaced this long before it, or the credentials that signed it, expire. */
 const EXPIRY_MARGIN_MS = 60_000;
@@ -52,7 +53,8 @@ export function openEks({ cluster, region, role }: EksSource, nowMs: () => numbe
   async function assume(roleArn: string): Promise<AwsCredentials> {
     // Shown by CloudTrail, and by the cluster as part of the user's name.
     const name = `dogwatch-${cluster}`.slice(0, 64);
-    const { Credentials: found } = await sts.send(new AssumeRoleCommand({ RoleArn: roleArn, RoleSessionName: name })).catch((error) => {
+    const command = new AssumeRoleCommand({ RoleArn: roleArn, RoleSessionName: name });
+    const { Credentials: found } = await called('STS', () => sts.send(command)).catch((error) => {
       throw awsFault(`${where}: the role ${roleArn} cannot be assumed`, error, { role: roleArn });
     });
     const { AccessKeyId, SecretAccessKey, SessionToken, Expiration } = found ?? {};
@@ -85,13 +87,14 @@ export function openEks({ cluster, region, role }: EksSource, nowMs: () => numbe
     async describe() {
       const client = new EKSClient({ region, credentials, ...CLIENT_LIMITS });
       try {
-        const { cluster: found } = await client.send(new DescribeClusterCommand({ name: cluster }));
+        const { cluster: found } = await called('EKS', () => client.send(new DescribeClusterCommand({ name: cluster })));
         const { endpoint, certificateAuthority, status } = found ?? {};
         if (endpoint !== undefined && certificateAuthority?.data !== undefined)
           return { server: endpoint, certificateAuthorityData: certificateAuthority.data };
         throw new ConfigError('eks-no-endpoint', `${where}: has no endpoint yet (status ${status ?? 'unknown'}); wait until it is ACTIVE`);
       } catch (error) {
-        throw error instanceof ConfigError ? error : awsFault(`${where}: cannot be described`, error);
+        const isTold = error instanceof ConfigError && error.code !== 'aws-variable';
+        throw isTold ? error : awsFault(`${where}: cannot be described`, error);
       } finally {
         client.destroy();
       }
@@ -112,6 +115,11 @@ export function openEks({ cluster, region, role }: EksSource, nowMs: () => numbe
       },
     },
   };
+}
+
+async function called<Answer>(service: AwsService, call: () => Promise<Answer>): Promise<Answer> {
+  checkAwsEndpoint(service);
+  return call();
 }
 
 /** Where STS is in the region, whatever endpoint of our own the environment names: it is the cluster that calls. */

@@ -4,6 +4,7 @@ import { GetParameterCommand, SSMClient } from '@aws-sdk/client-ssm';
 import { ConfigError } from '../../core/errors.ts';
 import { parseReference, type ReadRemoteText } from '../remote-text.ts';
 import { awsFault, CLIENT_LIMITS } from './calls.ts';
+import { checkAwsEndpoint, checkAwsRegion } from './variables.ts';
 
 /** Reads by reference, with clients that are kept: each has credentials of its own to fetch. */
 export function openStores(): { readonly read: ReadRemoteText } {
@@ -11,6 +12,8 @@ export function openStores(): { readonly read: ReadRemoteText } {
   const secrets = byRegion((region) => new SecretsManagerClient({ ...region, ...CLIENT_LIMITS }));
 
   async function stored(store: 'ssm' | 'secretsmanager', id: string): Promise<string | undefined> {
+    checkAwsEndpoint(store === 'ssm' ? 'SSM' : 'SECRETS_MANAGER');
+    if (regionOf(id) === undefined) checkAwsRegion();
     if (store === 'ssm') {
       const { Parameter } = await parameters(id).send(new GetParameterCommand({ Name: id, WithDecryption: true }));
       return Parameter?.Value;
@@ -34,13 +37,17 @@ export function openStores(): { readonly read: ReadRemoteText } {
 
 /** A client for the region that an ARN names, else for the one of the environment; one each. */
 function byRegion<Client>(create: (region: { readonly region?: string }) => Client): (id: string) => Client {
-  const clients = new Map<string, Client>();
+  const clients = new Map<string | undefined, Client>();
   return (id) => {
-    const region = /^arn:[^:]+:[^:]+:([^:]+):/.exec(id)?.[1] ?? '';
-    const client = clients.get(region) ?? create(region === '' ? {} : { region });
+    const region = regionOf(id);
+    const client = clients.get(region) ?? create(region === undefined ? {} : { region });
     clients.set(region, client);
     return client;
   };
+}
+
+function regionOf(id: string): string | undefined {
+  return /^arn:[^:]+:[^:]+:([^:]+):/.exec(id)?.[1];
 }
 
 function valueUnder(text: string, key: string, reference: string): string {

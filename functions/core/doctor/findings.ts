@@ -4,7 +4,7 @@ import type { Declared } from '../rights.ts';
 import { SETTINGS } from '../settings.ts';
 import { clusterFindings } from './cluster-checks.ts';
 import type { DeploymentFacts } from './facts.ts';
-import { type Finding, findingsOn, howToAskAws } from './finding.ts';
+import { type Finding, findingsOn, howToAskAws, isAbsentInAws, MEND_VARIABLE } from './finding.ts';
 import { functionFindings } from './function-checks.ts';
 import { queueFindings } from './queue-checks.ts';
 
@@ -40,5 +40,15 @@ function registryFinding(registry: DeploymentFacts['registry']): Finding {
   const { code, says } = registry;
   if (code === 'unnamed') return on.notChecked('read', says, 'Set DOGWATCH_CLUSTERS to the registry, as watcher and function have it.');
   if (registry.by === 'aws') return on.notChecked('read', says, howToAskAws(code, 'ssm:GetParameter or secretsmanager:GetSecretValue'));
-  return on.failure('read', says, 'Mend it as it says; infra/clusters.example.yml shows its form.');
+  return on.failure('read', says, howToReadRegistry(code));
+}
+
+/** Where it is not found, its form is not the matter. */
+function howToReadRegistry(code: string): string {
+  if (code === 'aws-variable') return MEND_VARIABLE;
+  if (code === 'registry-unreadable')
+    return 'Set DOGWATCH_CLUSTERS to the registry, as watcher and function have it; infra/clusters.example.yml is one to begin with.';
+  if (!isAbsentInAws(code)) return 'Mend it as it says; infra/clusters.example.yml shows its form.';
+  const command = code.startsWith('Parameter') ? 'aws ssm put-parameter' : 'aws secretsmanager create-secret';
+  return `Write the registry there (${command}), or set AWS_REGION and credentials to region and account in which it lies.`;
 }

@@ -70,7 +70,7 @@ describe('dogwatch doctor with a registry in AWS', () => {
 
   const rows: readonly [name: string, registry: string, found: string, says: RegExp][] = [
     ['does not parse', 'clusters: [', 'failure registry, read', /does not parse as YAML/],
-    ['has an unknown key', text({ name: 'east', kubeconfg: 'x' }), 'failure registry, read', /east.*kubeconfig/],
+    ['has an entry without a name', text({ kubeconfig: 'x' }), 'failure registry, read', /clusters\[0\]: name is missing/],
     ['is empty', text(), 'failure registry, read', /at least one cluster/],
   ];
   for (const [name, registry, found, says] of rows) {
@@ -80,8 +80,19 @@ describe('dogwatch doctor with a registry in AWS', () => {
     });
   }
 
+  it('fails of the one cluster whose entry is faulty, and checks the others', async () => {
+    const found = await findings(text({ name: 'west', kubeconfg: 'x' }, { name: 'east', kubeconfig }));
+    assert.deepEqual(found, ['failure cluster west, entry']);
+    assert.match(saying('failure')?.says ?? '', /ssm:\/dogwatch\/clusters: clusters\[0\] \(west\): unknown key kubeconfg; did you mean/);
+    assert.deepEqual(
+      last.filter(({ check }) => check === 'reach' || check === 'read').map(({ subject, outcome }) => `${outcome} ${subject}`),
+      ['ok registry', 'ok cluster east'],
+    );
+  });
+
   it('fails where there is no registry of that name', async () => {
     assert.deepEqual(await findings('', false), ['failure registry, read']);
+    assert.match(saying('failure')?.fix ?? '', /put-parameter.*AWS_REGION/);
     assert.match(saying('failure')?.says ?? '', /ParameterNotFound/);
   });
 

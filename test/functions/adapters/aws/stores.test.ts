@@ -80,6 +80,13 @@ describe('openStores', () => {
     });
   });
 
+  it('has no more to say than AWS, which often has a code and no words', async () => {
+    aws.refusals.set('GetParameter', { status: 400, code: 'ParameterNotFound', message: '' });
+    await assert.rejects(openStores().read('ssm:/east'), {
+      message: 'ssm:/east: cannot be read: ParameterNotFound; look at name, account and region',
+    });
+  });
+
   it('tries again where AWS throttles or cannot be reached, three times in all', async () => {
     aws.refusals.set('GetParameter', { status: 400, code: 'ThrottlingException', message: 'Rate exceeded' });
     await assert.rejects(openStores().read('ssm:/east'), { name: 'ConfigError', message: /ThrottlingException: Rate exceeded/ });

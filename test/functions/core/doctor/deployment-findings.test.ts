@@ -149,6 +149,13 @@ const FUNCTION: readonly Row[] = [
     fix: /AWS_REGION/,
   },
   {
+    name: 'a variable of AWS that is wrong',
+    facts: withFunction(allUntold('aws-variable')),
+    finds: ['not-checked function, found'],
+    says: /aws-variable/,
+    fix: /^Mend that variable, and run this again\.$/,
+  },
+  {
     name: 'no AWS credentials',
     facts: withFunction(allUntold('CredentialsProviderError')),
     finds: ['not-checked function, found'],
