@@ -27,7 +27,7 @@ export interface DropOptions {
 }
 
 /** `limit`: SQS hides no more letters at once. */
-export type DropEnd = 'done' | 'signal' | 'limit' | 'failed';
+type DropEnd = 'done' | 'signal' | 'limit' | 'failed';
 
 /**
  * An account of every letter received, by message id. Sums that hold always:

@@ -49,7 +49,9 @@ export function tellApply(progress: Progress, settings: Pick<ApplySettings, 'can
           );
         return;
       case 'stopping':
-        return progress.note(stoppingText(event.end, settings.stopAt));
+        // Whoever sends a signal is told so at once.
+        if (event.end !== 'signal') progress.note(stoppingText(event.end, settings.stopAt));
+        return;
       case 'progress': {
         const { objects, decided, sent, underWay, good, bad } = event.progress;
         const isCanary = sent - underWay < settings.canary && good + bad < settings.canary;
@@ -72,13 +74,7 @@ function isTold(verdict: SendVerdict): verdict is 'bad' | 'unjudged' {
   return verdict === 'bad' || verdict === 'unjudged';
 }
 
-function stoppingText(end: 'too-many-bad' | 'signal' | 'failed', stopAt: number): string {
-  switch (end) {
-    case 'too-many-bad':
-      return `stopping: over ${Math.round(stopAt * 1000) / 10}% of the objects failed again; nothing more is sent`;
-    case 'signal':
-      return 'stopping: what is under way is finished, and nothing more is sent';
-    case 'failed':
-      return 'stopping: nothing more is sent';
-  }
+function stoppingText(end: 'too-many-bad' | 'failed', stopAt: number): string {
+  if (end === 'failed') return 'stopping: nothing more is sent';
+  return `stopping: over ${Math.round(stopAt * 1000) / 10}% of the objects failed again; nothing more is sent`;
 }

@@ -6,7 +6,7 @@ import { type Count, figuresOf, sumOf } from './acting.ts';
 import { plural } from './text.ts';
 
 /** Classes whose letters go although nothing is sent. */
-export const ACKNOWLEDGED: readonly ReplayClass[] = ['converged', 'gone', 'superseded'];
+const ACKNOWLEDGED: readonly ReplayClass[] = ['converged', 'gone', 'superseded'];
 
 /** Reasons that somebody who reads the plan expects: nothing failed. */
 const EXPECTED_LEFT: ReadonlySet<string> = new Set(['undecided', 'unreadable', 'paused', 'not-selected']);

@@ -18,7 +18,9 @@ export const processTerminal: Terminal = {
     const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: false });
     const ended = new Promise<undefined>((resolve) => lines.once('close', () => resolve(undefined)));
     try {
-      return await Promise.race([lines.question(question, { signal }), ended]);
+      const answer = await Promise.race([lines.question(question, { signal }), ended]);
+      if (answer === undefined) process.stderr.write('\n'); // Ctrl-D leaves the cursor behind the question
+      return answer;
     } catch (error) {
       if (signal.aborted) return undefined;
       throw error;
