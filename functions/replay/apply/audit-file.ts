@@ -28,7 +28,10 @@ export function openAudit(path: string): AuditFile {
   try {
     file = trying(path, () => openSync(path, 'a+', 0o600));
     syncFolder(path);
-    const past = readAudit(trying(path, () => readFileSync(path, 'utf8')));
+    const past = readAudit(
+      trying(path, () => readFileSync(path, 'utf8')),
+      path,
+    );
     let isTorn = trying(path, () => endsInside(file as number));
     return {
       path,

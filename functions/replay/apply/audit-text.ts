@@ -30,9 +30,10 @@ const RELIED_ON = new Set(['begin', 'intent', 'result', 'fold', 'verdict']);
  * The lines, oldest first. What a process left unfinished when it died is passed over: the end of the text, or what stands right before the
  * `begin` of the next. Kinds of line that this release does not know are kept as they are.
  *
+ * @param path named in errors
  * @throws ConfigError `audit-damaged` with the number of the line, `audit-version`
  */
-export function readAudit(text: string): AuditLine[] {
+export function readAudit(text: string, path = 'the audit'): AuditLine[] {
   const texts = text.split('\n').map((one) => one.replace(/\r$/, ''));
   const lines: AuditLine[] = [];
   for (const [at, one] of texts.entries()) {
@@ -40,7 +41,7 @@ export function readAudit(text: string): AuditLine[] {
     const parsed = parseLine(one);
     if (parsed !== undefined) {
       if (parsed.kind === 'begin' && parsed.version !== AUDIT_VERSION)
-        throw new ConfigError('audit-version', 'the audit is one of another release; apply with that one, or make a new plan', {
+        throw new ConfigError('audit-version', `${path} is of another release; apply with that one, or make a new plan`, {
           facts: { line: at + 1, version: parsed.version },
         });
       lines.push(parsed);
@@ -50,7 +51,7 @@ export function readAudit(text: string): AuditLine[] {
     if (isLast || parseLine(texts[at + 1] ?? '')?.kind === 'begin') continue;
     throw new ConfigError(
       'audit-damaged',
-      `line ${at + 1} of the audit is damaged, so that what was sent before cannot be told; mend it from a copy, or make a new plan`,
+      `line ${at + 1} of ${path} is damaged, so that what was sent before cannot be told; mend it from a copy, or make a new plan`,
       { facts: { line: at + 1 } },
     );
   }

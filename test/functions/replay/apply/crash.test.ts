@@ -1,10 +1,11 @@
 /** Apply killed at every call of SQS, every GET and every write of its audit, and run anew: nothing is lost, and one batch at most is sent twice. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { ApplySummary, PlanToApply } from '../../../../functions/replay/apply/contract.ts';
+import { tenant } from '../../../../functions/reconcilers/tenant.ts';
+import type { ApplySettings, ApplySummary, PlanToApply } from '../../../../functions/replay/apply/contract.ts';
 import { VISIBILITY_SECONDS } from '../../../../functions/replay/look-through.ts';
 import { assertNothingLost, repeatedSends } from './invariants.ts';
-import { AuditText, assertSums, type Kill, Operator, type PortCall } from './operator.ts';
+import { AuditText, assertSums, type Kill, Operator, type PortCall, tenants } from './operator.ts';
 import { World } from './world.ts';
 
 /** One letter or more of each kind, in two clusters. */
@@ -39,38 +40,41 @@ async function scene(): Promise<{ readonly world: World; readonly plan: PlanToAp
   return { world, plan };
 }
 
+/** One whose verdict takes so long that letters have to be kept. */
+async function longScene(): Promise<{ readonly world: World; readonly plan: PlanToApply }> {
+  const { world } = await tenants(['hangs', 'heals']);
+  world.letters.add('nobody knows this text');
+  return { world, plan: await world.plan() };
+}
+
 /** Runs until killed, then anew when letters are to be seen again, until it is through. */
 async function trial(
   kill: Kill | undefined,
+  make = scene,
+  settings: Partial<ApplySettings> = {},
 ): Promise<{ world: World; plan: PlanToApply; calls: readonly PortCall[]; audit: string; summary: ApplySummary }> {
-  const { world, plan } = await scene();
+  const { world, plan } = await make();
   const audit = new AuditText();
-  const first = new Operator(world, { plan, audit, ...(kill === undefined ? {} : { kill }) });
+  const first = new Operator(world, { plan, audit, settings, ...(kill === undefined ? {} : { kill }) });
   let summary = await first.run();
   if (kill !== undefined) {
     assert.equal(summary, undefined, 'it was killed');
     await world.clock.advance(VISIBILITY_SECONDS * 1000);
-    summary = await new Operator(world, { plan, audit }).run();
+    summary = await new Operator(world, { plan, audit, settings }).run();
   }
   assert.ok(summary !== undefined);
   await world.clock.advance(10_000);
   return { world, plan, calls: first.calls, audit: audit.text, summary };
 }
 
-const statusesOf = (world: World): unknown =>
-  [...world.clusters.values()]
-    .flatMap(({ store, name }) =>
-      store.history
-        .filter(
-          ({ object }) =>
-            store.get(
-              { group: 'platform.example', version: 'v1', kind: 'Tenant', plural: 'tenants', scope: 'Cluster' },
-              { name: object.metadata.name },
-            ) === object,
-        )
-        .map(({ object }) => [name, object.metadata.name, (object['status'] as { observedGeneration?: number }).observedGeneration]),
-    )
-    .sort();
+/** Which generation of which object is reconciled. */
+function reconciled(world: World): unknown {
+  return [...world.clusters].flatMap(([name, cluster]) =>
+    cluster
+      .objects(tenant.resource)
+      .map(({ metadata, ...object }) => [name, metadata.name, (object['status'] as { observedGeneration?: number }).observedGeneration]),
+  );
+}
 
 describe('applyPlan, killed at any call', async () => {
   const calm = await trial(undefined);
@@ -94,7 +98,7 @@ describe('applyPlan, killed at any call', async () => {
           assertSums(summary, plan);
           assert.equal(summary.end, 'done');
           assert.deepEqual(world.left(), calm.world.left());
-          assert.deepEqual(statusesOf(world), statusesOf(calm.world));
+          assert.deepEqual(reconciled(world), reconciled(calm.world));
           assert.deepEqual(new Set(world.finalized), new Set(calm.world.finalized));
           const repeated = repeatedSends(world);
           assert.ok(repeated.count <= 10 && repeated.instants.size <= 1, `${repeated.count} were sent twice`);
@@ -106,4 +110,20 @@ describe('applyPlan, killed at any call', async () => {
       }
     });
   }
+
+  it('loses nothing where it is killed while it keeps letters', async () => {
+    const settings = { canary: 1, canaryTimeoutSeconds: 200 };
+    const { calls, world: undisturbed } = await trial(undefined, longScene, settings);
+    const extensions = calls.flatMap((name, at) => (name === 'extend' ? [at + 1] : []));
+    assert.ok(extensions.length > 0);
+    for (const call of extensions) {
+      for (const when of ['before', 'after'] as const) {
+        const { world, plan, audit, summary } = await trial({ call, when }, longScene, settings);
+        assertNothingLost({ world, items: plan.items, audits: [audit] });
+        assertSums(summary, plan);
+        assert.deepEqual(world.left(), undisturbed.left());
+        assert.equal(repeatedSends(world).count, 0);
+      }
+    }
+  });
 });
