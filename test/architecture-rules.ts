@@ -113,7 +113,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   events: ['samples'],
   functions: ['core', 'adapters', 'reconcilers', 'watcher', 'reconcile', 'replay', 'cli'],
   infra: ['local', 'watcher', 'crds'],
-  test: ['events', 'functions', 'infra', 'contracts', 'fakes', 'simulation', 'real', 'bench'],
+  test: ['events', 'functions', 'infra', 'contracts', 'fakes', 'simulation', 'real', 'bench', 'together'],
 };
 
 /** Every file is in one of the folders of the tree, and is named after what it holds. */

@@ -110,4 +110,4 @@ export function isOlder(a: string, b: string): boolean {
   return false;
 }
 
-if (import.meta.main) await controlPlaneAssets().then((dir) => console.log(dir), exitWithOneLine);
+if (import.meta.main) void controlPlaneAssets().then((dir) => console.log(dir), exitWithOneLine);

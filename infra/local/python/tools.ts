@@ -77,4 +77,4 @@ async function install(lib: string, env: NodeJS.ProcessEnv): Promise<void> {
   console.error(`Installed in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
 }
 
-if (import.meta.main) await installed(process.env).then((dir) => console.log(dir), exitWithOneLine);
+if (import.meta.main) void installed(process.env).then((dir) => console.log(dir), exitWithOneLine);

@@ -48,8 +48,10 @@ async function endOf({ words, env }: CommandLine): Promise<Ended> {
   }
 }
 
-if (import.meta.main) {
+async function runAll(): Promise<void> {
   const ends: Ended[] = [];
   for (const line of (await json(process.stdin)) as CommandLine[]) ends.push(await endOf(line));
   process.stdout.write(JSON.stringify(ends));
 }
+
+if (import.meta.main) void runAll();
