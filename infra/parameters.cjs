@@ -201,13 +201,31 @@ function fail(sentence) {
 }
 
 async function readStage({ resolveVariable, options = {} }) {
+  checkName(options.stage);
   const stage = await resolveVariable('sls:stage');
   const common = await resolveVariable('self:params.default');
   const own = await resolveVariable(`self:params.${stage}, ''`);
   const fromCommandLine = [options.param ?? []].flat().map((text) => text.split(/=(.*)/s).slice(0, 2));
   const parameters = stageOf(stage, { ...common, ...own, ...Object.fromEntries(fromCommandLine) });
-  checkRegistry(stage, parameters.clusters, path.resolve(__dirname, '..', await resolveVariable('self:package.artifact')));
-  return parameters;
+  const file = await resolveVariable('self:package.artifact');
+  const artifact = path.resolve(__dirname, '..', file);
+  if (needsArtifact() && !existsSync(artifact)) fail(`stage ${stage}: ${file} is not there: npm run build makes it, run that first`);
+  checkRegistry(stage, parameters.clusters, artifact);
+  return { name: stage, ...parameters };
+}
+
+/** The framework knows the rule as well, and tells it once for each place in which the name is used. */
+function checkName(name) {
+  if (name === undefined || /^[A-Za-z0-9-]+$/.test(name)) return;
+  fail(
+    `${JSON.stringify(name)} is no name of a stage: letters, digits and hyphens, for CloudFormation takes no other in the name of a stack`,
+  );
+}
+
+/** Of the command only its words are known here. To remove a stack needs no artifact, nor do questions. */
+function needsArtifact() {
+  const words = process.argv.slice(2);
+  return words.some((word) => word === 'package' || word === 'deploy') && !words.includes('list');
 }
 
 /** A function without its registry would find out at its first message, and each try would cost the message a receive. */

@@ -8,7 +8,7 @@ import { zipSync } from 'fflate';
 
 type Framework = {
   resolveVariable(text: string): Promise<unknown>;
-  options: { param?: string[] };
+  options: { param?: string[]; stage?: string };
 };
 
 const parameters = createRequire(import.meta.url)('../../infra/parameters.cjs') as {
@@ -111,6 +111,37 @@ describe('parameters of a stage', () => {
       assert.equal((await stage(own, [], zip))['clusters'], 'clusters.yml');
     } finally {
       rmSync(dir, { recursive: true, force: true });
+    }
+  });
+
+  it('are refused in one sentence for a name that no stage can have, before the framework says so for each use of it', async () => {
+    for (const name of ['a_b', 'a.b', 'a b', '']) {
+      const framework = { resolveVariable: () => assert.fail('asked'), options: { stage: name } };
+      await assert.rejects(parameters.stage(framework), {
+        message: `${JSON.stringify(name)} is no name of a stage: letters, digits and hyphens, for CloudFormation takes no other in the name of a stack`,
+      });
+    }
+    assert.equal((await stage(OWN))['name'], 'prod');
+  });
+
+  it('are refused without an artifact where it is packaged or deployed, and not where a stack is removed', async () => {
+    const before = [...process.argv];
+    const called = async (...words: string[]): Promise<unknown> => {
+      process.argv = [...before.slice(0, 2), ...words];
+      return stage(OWN).then(
+        () => 'taken',
+        (error: Error) => error.message,
+      );
+    };
+    try {
+      const refused = 'stage prod: dist/absent.zip is not there: npm run build makes it, run that first';
+      assert.equal(await called('package'), refused);
+      assert.equal(await called('--stage', 'prod', 'deploy', '--verbose'), refused);
+      assert.equal(await called('deploy', 'function', '-f', 'reconcile'), refused);
+      for (const words of [['remove'], ['print'], ['info', '--stage', 'prod'], ['deploy', 'list']])
+        assert.equal(await called(...words), 'taken');
+    } finally {
+      process.argv = before;
     }
   });
 

@@ -85,12 +85,18 @@ describe('serverless.yml', () => {
     assert.deepEqual(problemsOf(full, checksOf({ clusters: ['b', 'a-b', 'ab'], topics: [], permissions })), []);
   });
 
-  it('refuses a stage without parameters in one sentence that names both, and asks nobody', async () => {
-    await assert.rejects(packageStage('prod'), ({ message }: Error) => {
-      assert.match(message, /ended with 1/);
-      assert.equal(message.match(/stage prod has no parameter clusters: name under params\.prod in serverless\.yml/g)?.length, 1, message);
-      return true;
-    });
+  it('refuses a stage without parameters, or with a name that is none, in one sentence that names it, and asks nobody', async () => {
+    const refused = async (stage: string, sentence: RegExp): Promise<void> => {
+      await assert.rejects(packageStage(stage), ({ message }: Error) => {
+        assert.match(message, /ended with 1/);
+        assert.deepEqual([message.match(/Cannot resolve variable/g)?.length, message.match(sentence)?.length], [1, 1], message);
+        return true;
+      });
+    };
+    await Promise.all([
+      refused('prod', /stage prod has no parameter clusters: name under params\.prod in serverless\.yml/g),
+      refused('a_b', /"a_b" is no name of a stage: letters, digits and hyphens/g),
+    ]);
   });
 
   it('has alarms whose sections of the runbook begin with three commands', () => {

@@ -232,7 +232,7 @@ describe('dogwatch doctor', () => {
     const queues = readFileSync(join(import.meta.dirname, '../../../infra/queues.yml'), 'utf8');
     assert.match(template, new RegExp(`^service: ${SERVICE}$`, 'm'));
     assert.match(template, /^functions:\n {2}reconcile:$/m);
-    for (const lane of LANES) assert.ok(queues.includes(`\${self:service}-\${sls:stage}-${lane}\n`), lane);
+    for (const lane of LANES) assert.ok(queues.includes(`\${self:service}-\${self:custom.stage.name}-${lane}\n`), lane);
     // Where the function may not be asked for its variables, the queues are found by name.
     scene.lambda.refusals.set('configuration', 'AccessDeniedException');
     const findings = await ask([{ name: 'east', kubeconfig: stub.kubeconfig() }]);
