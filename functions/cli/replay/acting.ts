@@ -21,9 +21,11 @@ function userName(): string {
   }
 }
 
-/** What was typed, as it could be typed again. */
+/** What was typed, as it could be typed again in a checkout; `dist/replay.cjs` leaves out the first word. */
 export function commandOf(words: readonly string[]): string {
-  return ['dogwatch', ...words].map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)).join(' ');
+  return ['dogwatch', ...(words[0] === 'replay' ? [] : ['replay']), ...words]
+    .map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`))
+    .join(' ');
 }
 
 export interface Count {

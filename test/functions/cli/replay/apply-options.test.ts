@@ -62,9 +62,8 @@ describe('the options of replay apply', () => {
 
 describe('commandOf', () => {
   it('is what could be typed again', () => {
-    assert.equal(
-      commandOf(['replay', 'apply', 'a plan.json', '--stop-at', '20%', "it's"]),
-      `dogwatch replay apply 'a plan.json' --stop-at 20% 'it'\\''s'`,
-    );
+    const words = ['apply', 'a plan.json', '--stop-at', '20%', "it's"];
+    const typed = `dogwatch replay apply 'a plan.json' --stop-at 20% 'it'\\''s'`;
+    assert.deepEqual([commandOf(['replay', ...words]), commandOf(words)], [typed, typed]);
   });
 });
