@@ -11,37 +11,69 @@ export interface Whereabouts {
   readonly watcherAddress: string;
   /** After so many an object that cannot succeed is a dead letter. */
   readonly maxAttempts: number;
+  /** `<apiVersion> <kind>` of each that the first code has a reconciler for. */
+  readonly kinds: ReadonlySet<string>;
+  /** The code is not that of functions/reconcilers/index.ts, which is what commands know. */
+  readonly isOtherCode: boolean;
   /** PATH of the environment. */
   readonly path: string;
 }
 
-/** Lines, in the order to print them. The names are those of events/samples. */
-export function firstSteps({ clusters, envFile, watcherAddress, maxAttempts, path }: Whereabouts): string[] {
+/** One object of events/samples, and how commands name it. */
+interface Sample {
+  /** As {@link Whereabouts.kinds} has it. */
+  readonly kind: string;
+  readonly file: string;
+  readonly type: string;
+  readonly name: string;
+  readonly namespace?: string;
+  /** The same object so that it cannot succeed, as an edit by sed. */
+  readonly spoiling?: string;
+}
+
+/** That of the first kind that there is, is shown. */
+const SAMPLES: readonly Sample[] = [
+  { kind: 'platform.example/v1 Tenant', file: 'tenant.yaml', type: 'tenant', name: 'acme', spoiling: 's/name: acme/name: no.dots/' },
+  { kind: 'platform.example/v1 QueueClaim', file: 'queue-claim.yaml', type: 'queueclaim', name: 'jobs', namespace: 'default' },
+  { kind: 'platform.example/v1 Greeting', file: 'greeting.yaml', type: 'greeting', name: 'hello', namespace: 'default' },
+];
+
+/** Lines, in the order to print them. */
+export function firstSteps(where: Whereabouts): string[] {
+  const { clusters, envFile, watcherAddress } = where;
   const [first] = clusters;
   if (first === undefined) return [];
-  const kubectl = `kubectl --context ${shellWord(first.context)}`;
-  const reconcile = `npm run -s dogwatch -- reconcile tenant/acme --cluster ${first.name}`;
   return [
     ...clusters.map(({ name, kubeconfigPath }) => `kubeconfig of ${name}: ${kubeconfigPath}`),
     `watcher: ${watcherAddress}/readyz and /metrics`,
     `in another terminal: source ${shellWord(envFile)}`,
-    ...(!first.isOwn
-      ? [
-          `1. make an object where you may: ${kubectl} apply --server-side -f events/samples/tenant.yaml`,
-          `2. run it by hand: ${reconcile}`,
-          '3. change functions/reconcilers/tenant.ts and save it: the function is swapped',
-        ]
-      : hasProgram('kubectl', path)
-        ? [
-            `1. run an object by hand: ${reconcile}`,
-            `2. pause it: ${kubectl} annotate tenant acme dogwatch.dev/paused=true (and go on: dogwatch.dev/paused-)`,
-            `3. one that cannot succeed, a dead letter after ${maxAttempts} attempts: sed 's/name: acme/name: no.dots/' events/samples/tenant.yaml | ${kubectl} apply --server-side -f -`,
-          ]
-        : [
-            `1. run an object by hand: ${reconcile}`,
-            '2. change functions/reconcilers/tenant.ts and save it: the function is swapped',
-            '3. apply objects of your own: start again with npm run dev -- --apply FILE (kubectl is not on the PATH)',
-          ]),
+    ...hints(first, where).map((text, at) => `${at + 1}. ${text}`),
+  ];
+}
+
+/** What to try there. None names an object whose kind has no reconciler: nothing would come of it. */
+function hints({ name: cluster, context, isOwn }: DevCluster, { kinds, isOtherCode, maxAttempts, path }: Whereabouts): string[] {
+  const sample = SAMPLES.find(({ kind }) => kinds.has(kind));
+  const kubectl = `kubectl --context ${shellWord(context)}`;
+  const hasKubectl = hasProgram('kubectl', path);
+  const change = `change ${sample?.type === 'tenant' && !isOtherCode ? 'functions/reconcilers/tenant.ts' : 'a reconciler'} and save it: the function is swapped`;
+  const apply = 'apply objects of your own: start again with npm run dev -- --apply FILE (kubectl is not on the PATH)';
+  if (sample === undefined) {
+    if (isOwn && !hasKubectl) return [change, apply];
+    return [`make an object of your own: ${kubectl} apply --server-side -f FILE`, change];
+  }
+  const { file, type, name, namespace, spoiling } = sample;
+  const place = namespace === undefined ? '' : `-n ${namespace} `;
+  const reconcile = `npm run -s dogwatch -- reconcile ${type}/${name} ${place}--cluster ${cluster}`;
+  const byHand = (what: string): string[] => (isOtherCode ? [] : [`run ${what} by hand: ${reconcile}`]);
+  if (!isOwn) return [`make an object where you may: ${kubectl} apply --server-side -f events/samples/${file}`, ...byHand('it'), change];
+  if (!hasKubectl) return [...byHand('an object'), change, apply];
+  return [
+    ...byHand('an object'),
+    `pause it: ${kubectl} annotate ${place}${type} ${name} dogwatch.dev/paused=true (and go on: dogwatch.dev/paused-)`,
+    spoiling === undefined
+      ? change
+      : `one that cannot succeed, a dead letter after ${maxAttempts} attempts: sed '${spoiling}' events/samples/${file} | ${kubectl} apply --server-side -f -`,
   ];
 }
 

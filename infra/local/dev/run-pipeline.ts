@@ -79,7 +79,8 @@ export function runPipeline<Cluster extends DevCluster>(
     const maxAttempts = readSetting(env, 'maxAttempts');
     const envFile = writeEnvFile(dir, env, { ...clusters, all });
     const path = [clusters.programs, process.env['PATH']].filter((part) => part !== undefined).join(delimiter);
-    const steps = firstSteps({ clusters: all, envFile, watcherAddress, path, maxAttempts });
+    const isOtherCode = reconcilers !== undefined;
+    const steps = firstSteps({ clusters: all, kinds, isOtherCode, envFile, watcherAddress, path, maxAttempts });
     setReady({ clusters: all, appliers, queues, watcherAddress, env, firstSteps: steps });
   }
 
