@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, it } from 'node:test';
+import { Command } from 'commander';
+import { addReplayCommands } from '../functions/cli/replay.ts';
 import { VARIABLES } from '../functions/core/settings.ts';
 
 const root = resolve(import.meta.dirname, '..');
@@ -19,18 +21,26 @@ const commands = new Map(
     ),
 );
 
-// Its own commands are declared beside it; what each of them takes is told apart by their help.
-commands.set('replay', new Set([...text('functions/cli/replay.ts').matchAll(/'[^']*?(--[a-z-]+)/g)].map(([, option = '']) => option)));
+// Its own commands are declared beside it: `replay apply` and so on.
+const replay = new Command();
+addReplayCommands(replay, () => {});
+commands.set('replay', new Set());
+for (const command of replay.commands)
+  commands.set(`replay ${command.name()}`, new Set(command.options.flatMap(({ long, short }) => [long ?? '', short ?? ''])));
 
 /** Of a page: each call of ours, as command and options. */
 function callsIn(page: string): { call: string; command: string; options: string[] }[] {
   const unbroken = text(page).replace(/\n +/g, ' ');
-  return [...unbroken.matchAll(/(?:npm run -s dogwatch -- |`dogwatch )([a-z]+)([^`|\n]*)/g)].map(([call, command = '', rest = '']) => ({
-    call,
-    command,
-    // What is behind a comment, or another command, is not ours.
-    options: [...(rest.split(/ #| npm | aws | kubectl | npx |[.;:] /)[0] ?? '').matchAll(/ (--[a-z-]+)/g)].map(([, option = '']) => option),
-  }));
+  return [...unbroken.matchAll(/(?:npm run -s dogwatch -- |`dogwatch )((?:replay )?[a-z]+)([^`|\n]*)/g)].map(
+    ([call, command = '', rest = '']) => ({
+      call,
+      command,
+      // What is behind a comment, or another command, is not ours.
+      options: [...(rest.split(/ #| npm | aws | kubectl | npx |[.;:] /)[0] ?? '').matchAll(/ (--[a-z-]+)/g)].map(
+        ([, option = '']) => option,
+      ),
+    }),
+  );
 }
 
 for (const page of PAGES) {
@@ -69,14 +79,14 @@ describe('what infra/RUNBOOK.md has one set once', () => {
     doctor: [['DOGWATCH_CLUSTERS']],
     rbac: [['DOGWATCH_CLUSTERS']],
     reconcile: [['DOGWATCH_CLUSTERS'], ['DOGWATCH_BULK_QUEUE_URL']],
-    replay: [['DOGWATCH_CLUSTERS'], ['DOGWATCH_DEAD_LETTER_QUEUE_URL', '--queue']],
+    replay: [['DOGWATCH_CLUSTERS'], ['DOGWATCH_BULK_QUEUE_URL'], ['DOGWATCH_DEAD_LETTER_QUEUE_URL', '--queue']],
   };
 
   it('is all that its commands read from the environment', () => {
     const [block = ''] = /(\n {4}export .*)+/.exec(text('infra/RUNBOOK.md')) ?? [];
     const set = new Set([...block.matchAll(/ ([A-Z_]+)=/g)].map(([, name = '']) => name));
     for (const { call, command, options } of callsIn('infra/RUNBOOK.md')) {
-      for (const [variable, option = ''] of READ[command] ?? []) {
+      for (const [variable, option = ''] of READ[command.replace(/ .*/, '')] ?? []) {
         assert.ok(set.has(variable) || options.includes(option), `${call} needs ${variable}`);
       }
     }
@@ -113,7 +123,7 @@ describe('the runbook', () => {
 
   it('has a section for each thing that is done to a deployment', () => {
     const names = sections.map(([name]) => name).filter((name) => !name.startsWith('Alarm '));
-    assert.deepEqual(names, ['Deploy', 'Add a cluster', 'Rotate credentials', 'Upgrade, and roll back', 'Pause']);
+    assert.deepEqual(names, ['Deploy', 'Add a cluster', 'Rotate credentials', 'Upgrade, and roll back', 'Pause', 'Replay dead letters']);
   });
 
   it('says of each alarm what it means, three commands to begin with, and what to do then', () => {
@@ -125,6 +135,24 @@ describe('the runbook', () => {
       const [commandLines = '', ...then] = rest.join('\n\n    ').split('\n\n');
       assert.equal(commandLines.split('\n').length, 3, name);
       assert.match(then.join('\n').trim(), /^.{60,}/s, name);
+    }
+  });
+
+  it('says what each command of replay is for', () => {
+    const body = sections.find(([name]) => name === 'Replay dead letters')?.[1] ?? '';
+    for (const command of replay.commands) assert.match(body, new RegExp(`replay ${command.name()}\\b`), command.name());
+  });
+
+  it('has a command, or a no, for each wish that users of other movers had, and where they had it', () => {
+    const table = text('infra/RUNBOOK.md').split('### What users of other movers asked for')[1]?.split('\n## ')[0] ?? '';
+    const rows = [...table.matchAll(/^\| (?!wish |-)([^|]+) \| ([^|]+) \| ([^|]*) \| (.+) \|$/gm)].map(([, ...cells]) => cells);
+    const wishes = rows.map(([wish = '']) => wish);
+    const asked = ['limit', 'one message', 'subset', 'attributes kept', 'size-aware batches', 'retry counting', 'no piling duplicates'];
+    for (const wish of [...asked, 'rate', 'why it died', 'dry run']) assert.ok(wishes.includes(wish), wish);
+    for (const [wish = '', sources = '', here = '', differs = ''] of rows) {
+      for (const source of sources.trim().split(', ')) assert.match(source, /^[\w.-]+\/[\w.-]+#\d+$/, wish);
+      if (here.trim() === '') assert.match(differs, /^not done: /, wish);
+      else assert.match(here, /^`dogwatch replay [^`]+`$/, wish);
     }
   });
 });
