@@ -26,6 +26,10 @@ const CUSTOM_RESOURCE_DEFINITIONS: ResourceType = {
   scope: 'Cluster',
 };
 
+/** The same without an entry of the registry, as README.md deploys it. */
+const AS_ADMINISTRATOR =
+  'npm run -s dogwatch -- crds | kubectl --context CONTEXT apply --server-side --force-conflicts --field-manager dogwatch -f -';
+
 /** How long a new kind may take until it is served; a real API server needs about a second. */
 const SERVED_WITHIN_MS = 30_000;
 
@@ -72,7 +76,9 @@ function writeCrds(dir: string, resources: readonly ResourceDefinition[]): void 
 /** Applies one CRD and waits until it is in force: the kind is served, with the columns of this very definition. */
 async function applyCrd(client: KubernetesClient, resource: ResourceDefinition): Promise<void> {
   const definition = customResourceDefinition(resource);
-  await client.apply(CUSTOM_RESOURCE_DEFINITIONS, definition);
+  await client.apply(CUSTOM_RESOURCE_DEFINITIONS, definition).catch((error: unknown) => {
+    throw isForbidden(error) ? withOtherWay(error) : error;
+  });
   const deadline = Date.now() + SERVED_WITHIN_MS;
   while (!(await isInForce(client, resource))) {
     if (Date.now() > deadline) {
@@ -83,6 +89,20 @@ async function applyCrd(client: KubernetesClient, resource: ResourceDefinition):
     await systemClock.sleep(250);
   }
   console.log(`${client.cluster}: ${resource.plural}.${resource.group} applied and served`);
+}
+
+function isForbidden(error: unknown): error is TransientError {
+  return error instanceof TransientError && error.code === 'forbidden';
+}
+
+/** Neither the watcher's identity nor the function's has the right, and none should: it is an administrator's. */
+function withOtherWay({ code, facts, cause }: TransientError): TransientError {
+  return new TransientError(
+    code,
+    'the API server forbids this; grant the right to create and patch CustomResourceDefinitions, or have an administrator of the cluster ' +
+      `apply them: ${AS_ADMINISTRATOR}`,
+    { cause, facts },
+  );
 }
 
 /** A list shows the columns of the definition that the API server uses, half a second or so after a change. */
