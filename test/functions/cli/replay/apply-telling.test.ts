@@ -26,7 +26,14 @@ function told(events: readonly ApplyEvent[], columns?: number): string[] {
 describe('tellApply', () => {
   const rows: readonly [event: ApplyEvent, line: string | undefined][] = [
     [{ kind: 'looked', received: 1, ofPlan: 1, planned: 2 }, '1 letter received: 1 of the 2 of the plan'],
-    [{ kind: 'resumed', sentBefore: 2, open: 1 }, 'an apply before this one replaced 2 letters; 1 object of it has no verdict yet'],
+    [
+      { kind: 'resumed', sentBefore: 2, open: 1, hidden: 0, hiddenSeconds: 0 },
+      'an apply before this one replaced 2 letters; 1 object of it has no verdict yet',
+    ],
+    [
+      { kind: 'resumed', sentBefore: 0, open: 0, hidden: 1, hiddenSeconds: 60 },
+      '1 letter may be hidden still by an apply that was killed: waited for, at most 60 s',
+    ],
     [{ kind: 'canary-over' }, 'the canary is over: the others follow'],
     [{ kind: 'verdict', object: OBJECT, verdict: 'bad', reason: 'timeout' }, 'bad: east: Tenant team/t: not reconciled in time'],
     [
