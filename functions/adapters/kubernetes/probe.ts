@@ -130,6 +130,7 @@ function faultOf(error: unknown): Untold {
 function sourceFault({ code, message, facts, cause }: ConfigError): Untold {
   if (code === 'not-in-cluster') return untold(code, message);
   if (code === 'entry-invalid') return untold('entry', message);
+  if (code === 'aws-variable') return untold(code, message, 'aws');
   if (code !== 'aws-refused') return untold(/^(kubeconfig|file|source|no-exec)/.test(code) ? 'kubeconfig' : 'credentials', message);
   const word = awsCodeOf(cause);
   if (isAbsentInAws(word)) return untold('cluster-absent', message);

@@ -108,5 +108,7 @@ export async function askRegistry(env: Environment, facts: Pick<AwsFacts, 'funct
 function configFault(error: unknown): Asked<never> & Untold {
   if (!(error instanceof ConfigError)) throw error;
   const { code, message, cause } = error;
-  return code === 'aws-refused' ? { ...awsUntold(cause), says: message } : { kind: 'untold', code, says: message };
+  if (code === 'aws-refused') return { ...awsUntold(cause), says: message };
+  // A fault of this shell, which says nothing about the deployment.
+  return { kind: 'untold', code, says: message, ...(code === 'aws-variable' ? { by: 'aws' } : {}) };
 }

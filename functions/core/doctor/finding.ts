@@ -50,9 +50,6 @@ const NO_CREDENTIALS = /^(CredentialsProviderError|ExpiredToken|InvalidClientTok
 const NO_WAY =
   /^(region-missing|bad-answer|ERR_INVALID_URL|timeout|TimeoutError|ECONN|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|NetworkingError)/;
 
-/** Of a variable that the AWS SDK cannot use. */
-export const MEND_VARIABLE = 'Mend that variable, and run this again.';
-
 /** Whether AWS says that it is not there, which is an answer and no refusal to give one. */
 export function isAbsentInAws(code: string): boolean {
   return ABSENT.test(code);
@@ -60,7 +57,7 @@ export function isAbsentInAws(code: string): boolean {
 
 /** What makes it possible to ask AWS, by the code of its refusal. */
 export function howToAskAws(code: string, action: string): string {
-  if (code === 'aws-variable') return MEND_VARIABLE;
+  if (code === 'aws-variable') return 'Mend that variable, and run this again.';
   if (NO_CREDENTIALS.test(code)) return 'Set AWS credentials that are valid (aws sts get-caller-identity shows them) and run this again.';
   if (isDenied(code)) return `Run this with credentials that may call ${action}.`;
   if (NO_WAY.test(code)) return 'Set AWS_REGION and look at the way to AWS (AWS_ENDPOINT_URL, proxies), then run this again.';

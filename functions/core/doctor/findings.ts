@@ -4,7 +4,7 @@ import type { Declared } from '../rights.ts';
 import { SETTINGS } from '../settings.ts';
 import { clusterFindings } from './cluster-checks.ts';
 import type { DeploymentFacts } from './facts.ts';
-import { type Finding, findingsOn, howToAskAws, isAbsentInAws, MEND_VARIABLE } from './finding.ts';
+import { type Finding, findingsOn, howToAskAws, isAbsentInAws } from './finding.ts';
 import { functionFindings } from './function-checks.ts';
 import { queueFindings } from './queue-checks.ts';
 
@@ -45,7 +45,6 @@ function registryFinding(registry: DeploymentFacts['registry']): Finding {
 
 /** Where it is not found, its form is not the matter. */
 function howToReadRegistry(code: string): string {
-  if (code === 'aws-variable') return MEND_VARIABLE;
   if (code === 'registry-unreadable')
     return 'Set DOGWATCH_CLUSTERS to the registry, as watcher and function have it; infra/clusters.example.yml is one to begin with.';
   if (!isAbsentInAws(code)) return 'Mend it as it says; infra/clusters.example.yml shows its form.';

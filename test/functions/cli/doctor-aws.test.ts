@@ -106,6 +106,18 @@ describe('dogwatch doctor with a registry in AWS', () => {
     assert.match(saying('not-checked')?.fix ?? '', /ssm:GetParameter/);
   });
 
+  it('does not know where a variable of AWS is wrong here, which it names', async () => {
+    const eastAlone = text({ name: 'east', kubeconfig: 'ssm:/east' });
+    process.env['AWS_ENDPOINT_URL'] = 'localhost:4566';
+    assert.deepEqual(await findings(eastAlone), ['not-checked registry, read']);
+    assert.match(saying('not-checked')?.says ?? '', /AWS_ENDPOINT_URL is "localhost:4566".* write http:\/\/localhost:4566$/);
+    assert.equal(saying('not-checked')?.fix, 'Mend that variable, and run this again.');
+    process.env['AWS_ENDPOINT_URL'] = aws.url;
+    process.env['AWS_ENDPOINT_URL_SECRETS_MANAGER'] = 'localhost:4566';
+    assert.deepEqual(await findings(text({ name: 'east', kubeconfig: 'secretsmanager:east' })), ['not-checked cluster east, reach']);
+    assert.match(last.find(({ check }) => check === 'reach')?.says ?? '', /AWS_ENDPOINT_URL_SECRETS_MANAGER is /);
+  });
+
   it('names no secret', async () => {
     await findings(text({ name: 'east', kubeconfig }, eks('foreign', { role: ROLE })));
     assert.doesNotMatch(JSON.stringify(last), new RegExp(`own-secret|k8s-aws-v1|${server.token}`));
