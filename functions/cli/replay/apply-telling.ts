@@ -30,9 +30,15 @@ export function tellApply(progress: Progress, settings: Pick<ApplySettings, 'can
       case 'looked':
         return progress.note(`${plural(event.received, 'letter')} received: ${event.ofPlan} of the ${event.planned} of the plan`);
       case 'resumed':
-        return progress.note(
-          `an apply before this one replaced ${plural(event.sentBefore, 'letter')}; ${plural(event.open, 'object')} of it ${event.open === 1 ? 'has' : 'have'} no verdict yet`,
-        );
+        if (event.sentBefore > 0)
+          progress.note(
+            `an apply before this one replaced ${plural(event.sentBefore, 'letter')}; ${plural(event.open, 'object')} of it ${event.open === 1 ? 'has' : 'have'} no verdict yet`,
+          );
+        if (event.hidden > 0)
+          progress.note(
+            `${plural(event.hidden, 'letter')} may be hidden still by an apply that was killed: waited for, at most ${event.hiddenSeconds} s`,
+          );
+        return;
       case 'canary-over':
         return progress.note('the canary is over: the others follow');
       case 'cluster-down':

@@ -15,6 +15,7 @@ import { Clusters } from './clusters.ts';
 import type { ApplyEvent, ApplyOptions, ApplySummary, SendVerdict } from './contract.ts';
 import { Ending } from './ending.ts';
 import { Follower, type Sent, sentBefore } from './follow.ts';
+import { hiddenLetters, visibilityFor } from './hidden-letters.ts';
 import { Intake } from './intake.ts';
 import { type Item, type ItemState, itemsOf } from './items.ts';
 import { Keeper } from './keeper.ts';
@@ -65,6 +66,7 @@ class Apply {
   readonly #verdicts = { now: noVerdicts(), earlier: noVerdicts() };
   #pace: Pace;
   #isLooked = false;
+  #countHidden = (): number => 0;
   #rest = new AbortController();
 
   constructor(options: ApplyOptions) {
@@ -75,9 +77,10 @@ class Apply {
     ({ items: this.#items, byLetter: this.#byLetter } = itemsOf(plan.items, this.#past));
     const ended = this.#ended.signal;
     const { visible, hidden } = description.depth;
+    const visibilitySeconds = visibilityFor(description.depth);
     const onLetter = (letter: ReceivedLetter, untilMs: number): boolean => this.#mail.take(letter, untilMs);
-    this.#intake = new Intake({ queue, clock, ended, depth: visible + hidden, onLetter });
-    this.#keeper = new Keeper({ queue, clock, ended, onLost: () => this.#intake.disturb() });
+    this.#intake = new Intake({ queue, clock, ended, depth: visible + hidden, visibilitySeconds, onLetter });
+    this.#keeper = new Keeper({ queue, clock, visibilitySeconds, ended, onLost: () => this.#intake.disturb() });
     this.#clusters = new Clusters({
       ...{ source, clock, ratePerSecond: settings.ratePerSecond },
       onDown: (cluster, code, says) => this.#giveUp(cluster, code, says),
@@ -112,10 +115,11 @@ class Apply {
   }
 
   async run(): Promise<ApplySummary> {
-    const { plan, settings, command, clock, stop } = this.#options;
+    const { plan, settings, command, clock, stop, description } = this.#options;
+    const visibilitySeconds = visibilityFor(description.depth);
     const at = clock.now().toISOString();
     await this.#audit.append(
-      [{ kind: 'begin', at, version: AUDIT_VERSION, by: settings.by, command, plan: plan.sha256, settings }],
+      [{ kind: 'begin', at, version: AUDIT_VERSION, by: settings.by, command, plan: plan.sha256, settings, visibilitySeconds }],
       'synced',
     );
     const onStop = (): void => this.#ending.stopFor('signal');
@@ -139,11 +143,14 @@ class Apply {
 
   /** The queue is seen through: what was sent before is followed, and what the plan leaves is left. */
   #begin(): void {
-    const { open, sent } = this.#past;
+    const { open, sent, hiddenSeconds = 0 } = this.#past;
+    const { clock, source } = this.#options;
     this.#isLooked = true;
     this.#tell({ kind: 'looked', ...this.#received, planned: this.#byLetter.size });
-    if (sent.size > 0) this.#tell({ kind: 'resumed', sentBefore: sent.size, open: open.length });
-    for (const intent of open) this.#follower.follow(sentBefore(intent, this.#options.source.reconcilers));
+    this.#countHidden = hiddenLetters(this.#past, this.#byLetter, clock);
+    const hidden = this.#countHidden();
+    if (sent.size + hidden > 0) this.#tell({ kind: 'resumed', sentBefore: sent.size, open: open.length, hidden, hiddenSeconds });
+    for (const intent of open) this.#follower.follow(sentBefore(intent, source.reconcilers));
     this.#counts.decided = this.#items.filter(({ state }) => state.kind !== 'waiting').length;
     this.#mail.open(this.#items);
   }
@@ -161,10 +168,9 @@ class Apply {
         await this.#runBatch(items);
         continue;
       }
-      const isDone = this.#ending.end !== undefined || (this.#agenda.size === 0 && this.#intake.isQuiet);
+      const isDone = this.#ending.end !== undefined || (this.#agenda.size === 0 && this.#intake.isQuiet && this.#countHidden() === 0);
       if (isDone && this.#follower.openCount === 0) return;
-      const { clock } = this.#options;
-      await clock.sleep(this.#restMs(), this.#rest.signal);
+      await this.#options.clock.sleep(this.#restMs(), this.#rest.signal);
       this.#rest = new AbortController();
     }
   }
@@ -253,7 +259,6 @@ class Apply {
   }
 
   async #finish(): Promise<ApplySummary> {
-    const { clock } = this.#options;
     const ours = new Set([...this.#byLetter.keys()].filter((messageId) => this.#keeper.isHeld(messageId)));
     const wasOurs = (messageId: string): boolean => ours.has(messageId);
     const notReleasedCount = await this.#keeper.releaseAll();
@@ -264,7 +269,7 @@ class Apply {
       ...{ notOfPlanCount: notOfPlan, cameBackCount: cameBack, notReleasedCount, wasOurs },
       ...{ removed: this.#keeper.removed, sends: this.#verdicts.now, earlierSends: this.#verdicts.earlier },
     });
-    const at = clock.now().toISOString();
+    const at = this.#options.clock.now().toISOString();
     const lines = this.#items.flatMap((item) => leftLines(item, wasOurs, at));
     await this.#ending.guard(this.#audit.append([...lines, { kind: 'end', at, summary }], 'synced'));
     this.#ending.throwIfUnclassified();

@@ -20,6 +20,8 @@ export type AuditLine =
       /** SHA-256 of its file. */
       readonly plan: string;
       readonly settings: ApplySettings;
+      /** How long letters may stay hidden after it was killed. */
+      readonly visibilitySeconds?: number;
     }
   /** About to be sent. `before`: the object as it was, which its verdict is measured by. */
   | {

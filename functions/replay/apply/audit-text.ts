@@ -14,7 +14,7 @@ const place = z.looseObject({
   name: z.string(),
 });
 const line = z.discriminatedUnion('kind', [
-  z.looseObject({ kind: z.literal('begin'), at: z.string(), version: z.int() }),
+  z.looseObject({ kind: z.literal('begin'), at: z.string(), version: z.int(), visibilitySeconds: z.number().optional() }),
   z.looseObject({
     ...{ kind: z.literal('intent'), at: z.iso.datetime(), envelope: z.string(), object: place, letters: messageIds },
     replay: z.looseObject({ of: z.string(), by: z.string(), at: z.iso.datetime(), count: z.int() }),
@@ -23,8 +23,9 @@ const line = z.discriminatedUnion('kind', [
   z.looseObject({ kind: z.literal('result'), envelope: z.string(), result: z.string() }),
   z.looseObject({ kind: z.literal('fold'), envelope: z.string(), letters: messageIds }),
   z.looseObject({ kind: z.literal('verdict'), envelope: z.string(), verdict: z.string() }),
+  z.looseObject({ kind: z.literal('deleted'), letters: messageIds }),
 ]);
-const RELIED_ON = new Set(['begin', 'intent', 'result', 'fold', 'verdict']);
+const RELIED_ON = new Set(['begin', 'intent', 'result', 'fold', 'verdict', 'deleted']);
 
 /**
  * The lines, oldest first. What a process left unfinished when it died is passed over: the end of the text, or what stands right before the
@@ -79,6 +80,9 @@ export interface Past {
   readonly sent: ReadonlyMap<string, Intent>;
   /** Accepted, and without a verdict. */
   readonly open: readonly Intent[];
+  readonly deleted: ReadonlySet<string>;
+  /** The last apply came to no end: how many seconds after its death its letters may be hidden still. */
+  readonly hiddenSeconds: number | undefined;
 }
 
 /** An intent without the result `sent` counts as not sent: it may be sent twice, but never not at all. */
@@ -86,8 +90,13 @@ export function pastOf(lines: readonly AuditLine[]): Past {
   const intents = new Map<string, Intent>();
   const sent = new Map<string, Intent>();
   const open = new Map<string, Intent>();
+  const deleted = new Set<string>();
+  let hiddenSeconds: number | undefined;
   for (const one of lines) {
-    if (one.kind === 'intent') intents.set(one.envelope, one);
+    if (one.kind === 'begin') hiddenSeconds = one.visibilitySeconds;
+    else if (one.kind === 'end') hiddenSeconds = undefined;
+    else if (one.kind === 'deleted') for (const messageId of one.letters) deleted.add(messageId);
+    else if (one.kind === 'intent') intents.set(one.envelope, one);
     else if (one.kind === 'result' && one.result === 'sent') {
       const intent = intents.get(one.envelope);
       if (intent === undefined) continue;
@@ -98,5 +107,5 @@ export function pastOf(lines: readonly AuditLine[]): Past {
       if (intent !== undefined) for (const messageId of one.letters) sent.set(messageId, intent);
     } else if (one.kind === 'verdict' && one.verdict !== 'unjudged') open.delete(one.envelope);
   }
-  return { sent, open: [...open.values()] };
+  return { sent, open: [...open.values()], deleted, hiddenSeconds };
 }

@@ -90,7 +90,14 @@ export type ApplyEvent =
   /** The queue is seen through for the first time: acting begins. */
   | { readonly kind: 'looked'; readonly received: number; readonly ofPlan: number; readonly planned: number }
   /** An apply before this one was not finished: objects that it sent and that have no verdict yet. */
-  | { readonly kind: 'resumed'; readonly sentBefore: number; readonly open: number }
+  | {
+      readonly kind: 'resumed';
+      readonly sentBefore: number;
+      readonly open: number;
+      /** Letters that the one before may hide still, and for how long at most: it was killed. */
+      readonly hidden: number;
+      readonly hiddenSeconds: number;
+    }
   | { readonly kind: 'sent'; readonly object: Place; readonly letters: number }
   | { readonly kind: 'acknowledged'; readonly object?: Place; readonly letters: number; readonly reason: string }
   | { readonly kind: 'left'; readonly object?: Place; readonly letters: number; readonly reason: string }

@@ -2,7 +2,6 @@
 import type { Clock } from '../../adapters/clock.ts';
 import type { LetterQueue, ReceivedLetter } from '../../adapters/letter-queue-port.ts';
 import { TransientError } from '../../core/errors.ts';
-import { VISIBILITY_SECONDS } from '../look-through.ts';
 
 const RECEIVERS_MAX = 8;
 /** Letters for which one more receiver is worth it. */
@@ -22,6 +21,7 @@ export interface IntakeOptions {
   readonly clock: Clock;
   /** About how many letters there are. */
   readonly depth: number;
+  readonly visibilitySeconds: number;
   /** No receive begins any more. */
   readonly ended: AbortSignal;
   /** A letter that is hidden until `untilMs` of the steady clock, at least. True for one that is news. */
@@ -74,12 +74,12 @@ export class Intake {
   }
 
   async #receive(waitSeconds: number): Promise<number | 'limit'> {
-    const { queue, clock, ended, onLetter } = this.#options;
+    const { queue, clock, visibilitySeconds, ended, onLetter } = this.#options;
     for (let tries = 1; ; tries += 1) {
       // Hidden from when SQS answers, which is not before we ask.
-      const untilMs = clock.steadyMs() + VISIBILITY_SECONDS * 1000;
+      const untilMs = clock.steadyMs() + visibilitySeconds * 1000;
       try {
-        const letters = await queue.receive({ visibilitySeconds: VISIBILITY_SECONDS, waitSeconds });
+        const letters = await queue.receive({ visibilitySeconds, waitSeconds });
         return letters.filter((letter) => onLetter(letter, untilMs)).length;
       } catch (error) {
         if (!(error instanceof TransientError)) throw error;

@@ -2,15 +2,15 @@
 import type { Clock } from '../../adapters/clock.ts';
 import type { LetterQueue } from '../../adapters/letter-queue-port.ts';
 import { mapBounded } from '../../core/bounded.ts';
-import { VISIBILITY_SECONDS } from '../look-through.ts';
 import { insist } from './deliver.ts';
 import { Holdings } from './holdings.ts';
 
-/** How often it is looked which letters would come back soon, and how soon is soon: a call that fails has several more turns. */
-const LOOK_MS = 20_000;
-const SOON_MS = 150_000;
-/** A letter that is acted on stays ours for at least so long. */
-const ACT_MS = 60_000;
+/** Of the visibility: how often it is looked which letters would come back soon, and how soon is soon. A call that fails has several more turns. */
+const LOOK_PART = 1 / 15;
+const SOON_PART = 1 / 2;
+/** A letter that is acted on stays ours for at least so long; in parts of the visibility, and in milliseconds. */
+const ACT_PART = 2 / 3;
+const ACT_MAX_MS = 60_000;
 /** Letters in one call of the port, and calls at once. */
 const CALL_COUNT = 100;
 const CALLS_AT_ONCE = 4;
@@ -18,6 +18,7 @@ const CALLS_AT_ONCE = 4;
 export interface KeeperOptions {
   readonly queue: LetterQueue;
   readonly clock: Clock;
+  readonly visibilitySeconds: number;
   readonly ended: AbortSignal;
   /** Letters are not ours any more, and may come again. */
   readonly onLost: () => void;
@@ -46,18 +47,20 @@ export class Keeper {
 
   /** Extends what would come back, until the end. */
   async keep(): Promise<void> {
-    const { clock, ended, onLost } = this.#options;
+    const { clock, visibilitySeconds, ended, onLost } = this.#options;
+    const visibilityMs = visibilitySeconds * 1000;
     for (;;) {
-      await clock.sleep(LOOK_MS, ended);
+      await clock.sleep(visibilityMs * LOOK_PART, ended);
       if (ended.aborted) return;
       if (this.#held.dropEnded(clock.steadyMs()).length > 0) onLost();
-      await this.#extend(this.#held.endingBefore(clock.steadyMs() + SOON_MS));
+      await this.#extend(this.#held.endingBefore(clock.steadyMs() + visibilityMs * SOON_PART));
     }
   }
 
   /** Those of the letters that nobody else can have while they are acted on. */
   async heldOf(messageIds: readonly string[]): Promise<string[]> {
-    const untilMs = this.#options.clock.steadyMs() + ACT_MS;
+    const { clock, visibilitySeconds } = this.#options;
+    const untilMs = clock.steadyMs() + Math.min(ACT_MAX_MS, visibilitySeconds * 1000 * ACT_PART);
     const short = messageIds.filter((id) => this.isHeld(id) && !this.#held.isHeldUntil(id, untilMs));
     await this.#extend(short);
     for (const id of short.filter((one) => !this.#held.isHeldUntil(one, untilMs))) {
@@ -92,16 +95,16 @@ export class Keeper {
   }
 
   async #extend(messageIds: readonly string[]): Promise<void> {
-    const { queue, clock, ended } = this.#options;
+    const { queue, clock, visibilitySeconds, ended } = this.#options;
     for (const ids of chunks(messageIds)) {
       if (ended.aborted) return;
-      const untilMs = clock.steadyMs() + VISIBILITY_SECONDS * 1000;
+      const untilMs = clock.steadyMs() + visibilitySeconds * 1000;
       const held = ids.flatMap((id) => {
         const handle = this.#held.handleOf(id);
         return handle === undefined ? [] : [{ id, handle }];
       });
       const handles = held.map(({ handle }) => handle);
-      const left = new Set(await queue.extend(handles, VISIBILITY_SECONDS));
+      const left = new Set(await queue.extend(handles, visibilitySeconds));
       for (const [place, { id, handle }] of held.entries()) if (!left.has(place)) this.#held.extend(id, handle, untilMs);
     }
   }
