@@ -1,5 +1,5 @@
 /**
- * `npm run bench`: what watcher and function cost, and how long `dogwatch dev` lets one wait. Exit code 1 where it is more than it may be.
+ * `npm run bench`: what watcher, function and `replay plan` cost, and how long `dogwatch dev` lets one wait. Exit code 1 where it is more than it may be.
  *
  * `--quick`: a tenth of the objects, less time. `--only NAME`: one of the scenarios; may be given more than once. `--flag FLAG`:
  * a flag of Node for the watcher in place of those of its container; may be given more than once.
@@ -14,7 +14,7 @@ import { type DevReport, measureDevStart } from './dev-start.ts';
 import { measureEmbeddedServer } from './embedded-server.ts';
 import { measureForms } from './forms.ts';
 import { type FunctionOptions, type FunctionReport, measureFunction } from './function.ts';
-import { measureReplay } from './replay.ts';
+import { measureReplay, type ReplayScale } from './replay.ts';
 import { tableOf } from './report-table.ts';
 import { type MemoryStep, measureReal, measureScripted } from './watcher-memory.ts';
 
@@ -56,7 +56,15 @@ const FUNCTION_MAX = { startRatio: 3.5, warmRatio: 3.5 } as const;
 const DEV_STARTS = 5;
 const QUICK_DEV_STARTS = 2;
 
-const REPLAY = { letters: 100_000, objects: 100_000 };
+const REPLAY: ReplayScale = {
+  memory: { letters: 100_000, objects: 100_000, maxMb: 150 },
+  speed: { letters: 10_000, objects: 2_000, minRatio: 3 },
+};
+/** Where there is less to do, the start of a process weighs more. */
+const QUICK_REPLAY: ReplayScale = {
+  memory: { letters: 2_000, objects: 2_000, maxMb: 110 },
+  speed: { letters: 1_000, objects: 200, minRatio: 1.2 },
+};
 
 const { values } = parseArgs({
   options: {
@@ -75,7 +83,7 @@ if (scenarios.length === 0 && !hasFunction && !hasStart && !hasDemo && !hasRepla
 
 const dist = mkdtempSync(join(tmpdir(), 'dogwatch-bench-dist-'));
 process.once('exit', () => rmSync(dist, { recursive: true, force: true }));
-if (scenarios.length > 0 || hasFunction) await build({ out: dist, quiet: true });
+if (scenarios.length > 0 || hasFunction || hasReplay) await build({ out: dist, quiet: true });
 for (const [name, scenario] of scenarios) {
   if (name === 'forms') console.log(`\n${await measureForms(scenario.objects)}`);
   else if (name === 'embedded') console.log(`\n${await measureEmbeddedServer(scenario.objects)}`);
@@ -84,7 +92,7 @@ for (const [name, scenario] of scenarios) {
 if (hasFunction) reportFunction(await measureFunction({ dist, ...(values.quick ? QUICK_FUNCTION : FUNCTION) }));
 if (hasStart) reportDev(await measureDevStart(values.quick ? QUICK_DEV_STARTS : DEV_STARTS));
 if (hasDemo) reportDev(await measureDemo());
-if (hasReplay) reportDev(await measureReplay(REPLAY.letters, REPLAY.objects));
+if (hasReplay) reportDev(await measureReplay({ dist, ...(values.quick ? QUICK_REPLAY : REPLAY) }));
 
 function measure(name: string, objects: number): Promise<MemoryStep[]> {
   const options = { dist, objects, churnSeconds: values.quick ? 5 : 30, flags: values.flag };
