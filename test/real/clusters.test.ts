@@ -117,12 +117,24 @@ describe('a registry that changes while the watcher runs', () => {
 
   it('goes on as it was while the registry cannot be used', async () => {
     const streams = await eastStreams();
-    put(registry, 'clusters:\n  - name: east\n    kubeconfg: ./east.yaml\n');
-    await system.watcher.line(/the cluster registry cannot be used.*kubeconfg/);
+    put(registry, 'clusters:\n  - kubeconfig: ./east.yaml\n');
+    await system.watcher.line(/the cluster registry cannot be used.*name is missing/);
     await createTenant(west, 'unbothered');
     await settled(west, 'unbothered', PROMPT_MS);
     register('east', 'west');
     await system.watcher.line(/the cluster registry can be used again/);
+    assert.deepEqual(await eastStreams(), streams);
+  });
+
+  it('goes on as it was, in this cluster and in others, while an entry is faulty', async () => {
+    const streams = await eastStreams();
+    put(registry, 'clusters:\n  - name: east\n    kubeconfg: ./east.yaml\n  - name: west\n    kubeconfig: ./west.yaml\n');
+    await system.watcher.line(/registry entry cannot be used; the cluster is watched as before.*kubeconfg/);
+    await eastWorks('faulty-entry');
+    await createTenant(west, 'beside-faulty');
+    await settled(west, 'beside-faulty', PROMPT_MS);
+    register('east', 'west');
+    await system.watcher.line(/registry entry can be used again/);
     assert.deepEqual(await eastStreams(), streams);
   });
 
