@@ -22,7 +22,8 @@ function fitsEnvelope(data: EnvelopeData): boolean {
   return isSmallEnough(buildEnvelope(data, FRAME));
 }
 
-function isSmallEnough(envelope: Envelope): boolean {
+/** True if the envelope, as it is, is within ENVELOPE_MAX_BYTES. */
+export function isSmallEnough(envelope: Envelope): boolean {
   return byteSize(escapeForSqs(JSON.stringify(envelope))) <= ENVELOPE_MAX_BYTES;
 }
 

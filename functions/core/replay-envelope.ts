@@ -2,7 +2,7 @@
 import { buildEnvelope, type Envelope, type EnvelopeData } from '../../events/envelope.ts';
 import { newestResourceVersion } from '../../events/resource-version.ts';
 import { cutText } from './errors.ts';
-import { encodeExtended, fitEnvelope, knownFieldsOnly } from './fit-envelope.ts';
+import { encodeExtended, fitEnvelope, isSmallEnough, knownFieldsOnly } from './fit-envelope.ts';
 
 export interface ReplayInput {
   /** The newest of the letters that this stands for. */
@@ -28,18 +28,21 @@ export interface ReplayInput {
 
 /** Of names that others chose, as much as the envelope keeps. */
 const NAME_MAX = 128;
+/** Somebody may have written any number into a letter. */
+const COUNT_MAX = 1_000_000_000;
 
 /**
  * The message: reason `replay`, mustRun, attempt 1, first seen now, with nothing of what failed before. Of a deletion whose object is gone
  * the reason stays `deleted`, so that its run takes a kind that is not served any more for what it is. Never an older version than a letter's.
- * What this release does not know is kept where there is room: it always fits ENVELOPE_MAX_BYTES.
+ * What this release does not know is kept where there is room. Undefined where it is over ENVELOPE_MAX_BYTES for the names in it alone, which no
+ * API server would take.
  */
-export function replayEnvelope(input: ReplayInput): { readonly envelope: Envelope; readonly body: string } {
+export function replayEnvelope(input: ReplayInput): { readonly envelope: Envelope; readonly body: string } | undefined {
   const { letter, id, now, traceparent } = input;
   const { specversion: _v, id: _id, type: _type, source: _source, subject: _subject, time: _time, ...others } = letter;
   const { traceparent: trace = traceparent, data: _data, ...extensions } = others;
   const envelope = buildEnvelope(replayData(input), { id, now, traceparent: trace });
-  return { envelope, body: encodeExtended(envelope, extensions) };
+  return isSmallEnough(envelope) ? { envelope, body: encodeExtended(envelope, extensions) } : undefined;
 }
 
 function replayData({ letter, resourceVersion, uid: theirs, found: present, isFinalize, replays, of, by, now }: ReplayInput): EnvelopeData {
@@ -55,7 +58,7 @@ function replayData({ letter, resourceVersion, uid: theirs, found: present, isFi
     mustRun: true,
     attempt: 1,
     firstSeenAt: now.toISOString(),
-    replay: { count: replays + 1, of: cutText(of, NAME_MAX), by: cutText(by, NAME_MAX), at: now.toISOString() },
+    replay: { count: Math.min(replays + 1, COUNT_MAX), of: cutText(of, NAME_MAX), by: cutText(by, NAME_MAX), at: now.toISOString() },
   };
   return fitEnvelope(data as EnvelopeData, [knownFieldsOnly]);
 }

@@ -53,7 +53,7 @@ class Apply {
   readonly #ended = new AbortController();
   readonly #ending = new Ending((end) => {
     this.#tell({ kind: 'stopping', end });
-    if (!this.#isLooked) this.#ended.abort(); // nothing but looking is under way
+    if (!this.#isLooked && this.#ending.isAtOnce) this.#ended.abort(); // nothing but looking is under way
     this.#wake();
   });
   readonly #intake: Intake;
@@ -80,7 +80,7 @@ class Apply {
     const visibilitySeconds = visibilityFor(description.depth);
     const onLetter = (letter: ReceivedLetter, untilMs: number): boolean => this.#mail.take(letter, untilMs);
     this.#intake = new Intake({ queue, clock, ended, depth: visible + hidden, visibilitySeconds, onLetter });
-    this.#keeper = new Keeper({ queue, clock, visibilitySeconds, ended, onLost: () => this.#intake.disturb() });
+    this.#keeper = new Keeper({ queue, clock, visibilitySeconds, ended, onLost: (untilMs) => this.#intake.disturb(untilMs) });
     this.#clusters = new Clusters({
       ...{ source, clock, ratePerSecond: settings.ratePerSecond },
       onDown: (cluster, code, says) => this.#giveUp(cluster, code, says),
@@ -115,7 +115,7 @@ class Apply {
   }
 
   async run(): Promise<ApplySummary> {
-    const { plan, settings, command, clock, stop, description } = this.#options;
+    const { plan, settings, command, clock, stop, description, source } = this.#options;
     const visibilitySeconds = visibilityFor(description.depth);
     const at = clock.now().toISOString();
     await this.#audit.append(
@@ -125,10 +125,12 @@ class Apply {
     const onStop = (): void => this.#ending.stopFor('signal');
     stop.addEventListener('abort', onStop);
     if (stop.aborted) onStop();
+    // Before the look: a letter of theirs may be among those that come.
+    for (const intent of this.#past.open) this.#follower.follow(sentBefore(intent, source.reconcilers));
     const beside = [this.#ending.guard(this.#keeper.keep())];
     try {
       await this.#ending.guard(this.#intake.seeThrough());
-      if (this.#ending.end === undefined) {
+      if (!this.#ending.isAtOnce) {
         this.#begin();
         beside.push(this.#ending.guard(this.#intake.keepOn()));
         await this.#ending.guard(this.#work());
@@ -141,16 +143,14 @@ class Apply {
     return this.#finish();
   }
 
-  /** The queue is seen through: what was sent before is followed, and what the plan leaves is left. */
+  /** The queue is seen through: what the plan leaves is left, and the rest has its turns. */
   #begin(): void {
     const { open, sent, hiddenSeconds = 0 } = this.#past;
-    const { clock, source } = this.#options;
     this.#isLooked = true;
     this.#tell({ kind: 'looked', ...this.#received, planned: this.#byLetter.size });
-    this.#countHidden = hiddenLetters(this.#past, this.#byLetter, clock);
+    this.#countHidden = hiddenLetters(this.#past, this.#byLetter, this.#options.clock);
     const hidden = this.#countHidden();
     if (sent.size + hidden > 0) this.#tell({ kind: 'resumed', sentBefore: sent.size, open: open.length, hidden, hiddenSeconds });
-    for (const intent of open) this.#follower.follow(sentBefore(intent, source.reconcilers));
     this.#counts.decided = this.#items.filter(({ state }) => state.kind !== 'waiting').length;
     this.#mail.open(this.#items);
   }

@@ -57,10 +57,10 @@ type Step =
 
 /** Carries out a batch. @returns how many messages were to be sent, and how many were accepted @throws what ends the apply */
 export async function runBatch(desk: BatchDesk, items: readonly Item[]): Promise<{ readonly tried: number; readonly accepted: number }> {
-  const { stop, clock } = desk.options;
+  const { clock } = desk.options;
   for (const item of items) item.state = { kind: 'acting' };
   const looks = await lookAtAll(desk, items);
-  if (looks === undefined || stop.aborted) {
+  if (looks === undefined) {
     for (const item of items) desk.settle(item, { kind: 'waiting' }, 'retry');
     return { tried: 0, accepted: 0 };
   }
@@ -118,13 +118,19 @@ async function stepOf(desk: BatchDesk, item: Item, look: Look | undefined): Prom
       return undefined;
     case 'acknowledge':
       return { kind: 'acknowledge', item, letters, state: { kind: 'acknowledged', reason, reading, kindFacts } };
-    case 'send':
-      return sendStep(desk, { item, letters, reason, look });
+    case 'send': {
+      const step = sendStep(desk, { item, letters, reason, look });
+      if (step === undefined) desk.settle(item, { kind: 'left', reason: 'too-large' }, 'over');
+      return step;
+    }
   }
 }
 
-/** @throws TypeError for an item whose letters are no envelopes, which no verdict says `to-replay` of */
-function sendStep(desk: BatchDesk, given: { item: Item; letters: readonly string[]; reason: string; look: Look | undefined }): Step {
+/** Undefined for what cannot be sent. @throws TypeError for an item whose letters are no envelopes, which no verdict says `to-replay` of */
+function sendStep(
+  desk: BatchDesk,
+  given: { item: Item; letters: readonly string[]; reason: string; look: Look | undefined },
+): Step | undefined {
   const { item, letters, reason, look } = given;
   const { newest, target, place } = item;
   if (newest === undefined || target === undefined || place === undefined || look?.kind !== 'read')
@@ -138,7 +144,9 @@ function sendStep(desk: BatchDesk, given: { item: Item; letters: readonly string
     ...{ isFinalize: reason === 'finalize', replays: item.replays, of, by: settings.by, now: clock.now() },
     ...{ id: clock.uuid(), traceparent: clock.traceparent() },
   };
-  const { envelope, body } = replayEnvelope(input);
+  const message = replayEnvelope(input);
+  if (message === undefined) return undefined;
+  const { envelope, body } = message;
   const sent: Sent = {
     ...{ envelope: envelope.id, object: place, target, uid: envelope.data.uid, replay: envelope.data.replay as Replay },
     ...{ before: sightOf(reading, object), isEarlier: false },

@@ -24,6 +24,7 @@ export const LEFT_TEXTS: Readonly<Record<string, string>> = {
   'replayed-twice': 'replayed twice already; --again sends them once more',
   'not-accepted': 'SQS did not accept the message in their place',
   refused: 'SQS refuses the message in their place',
+  'too-large': 'the message in their place would be too large: no object has such names',
   elsewhere: 'somebody else received them in between',
   unrecorded: 'perhaps replaced, but the audit did not take the result: the next apply sends them again',
   'not-reached': 'the apply ended before',

@@ -31,6 +31,7 @@ export interface IntakeOptions {
 export class Intake {
   readonly #options: IntakeOptions;
   #quietAnswers = 0;
+  #noisyUntilMs = 0;
 
   constructor(options: IntakeOptions) {
     this.#options = options;
@@ -41,9 +42,10 @@ export class Intake {
     return this.#quietAnswers >= EMPTY_MAX;
   }
 
-  /** Something that was held is not any more, and may come again. */
-  disturb(): void {
+  /** What was held is not ours any more, and comes again after `untilMs` of the steady clock. */
+  disturb(untilMs: number): void {
     this.#quietAnswers = 0;
+    this.#noisyUntilMs = Math.max(this.#noisyUntilMs, untilMs);
   }
 
   /** Resolves when all that can be received was. @throws what the port throws */
@@ -61,7 +63,8 @@ export class Intake {
     while (!ended.aborted) {
       const news = await this.#receive(WATCH_WAIT_SECONDS);
       if (news === 'limit') await clock.sleep(LIMIT_WAIT_MS, ended);
-      this.#quietAnswers = news === 0 || news === 'limit' ? this.#quietAnswers + 1 : 0;
+      const isQuiet = (news === 0 || news === 'limit') && clock.steadyMs() > this.#noisyUntilMs;
+      this.#quietAnswers = isQuiet ? this.#quietAnswers + 1 : 0;
     }
   }
 

@@ -20,8 +20,8 @@ export interface KeeperOptions {
   readonly clock: Clock;
   readonly visibilitySeconds: number;
   readonly ended: AbortSignal;
-  /** Letters are not ours any more, and may come again. */
-  readonly onLost: () => void;
+  /** Letters are not ours any more, and come again after `untilMs` of the steady clock. */
+  readonly onLost: (untilMs: number) => void;
 }
 
 export class Keeper {
@@ -52,7 +52,7 @@ export class Keeper {
     for (;;) {
       await clock.sleep(visibilityMs * LOOK_PART, ended);
       if (ended.aborted) return;
-      if (this.#held.dropEnded(clock.steadyMs()).length > 0) onLost();
+      if (this.#held.dropEnded(clock.steadyMs()).length > 0) onLost(clock.steadyMs());
       await this.#extend(this.#held.endingBefore(clock.steadyMs() + visibilityMs * SOON_PART));
     }
   }
@@ -65,7 +65,7 @@ export class Keeper {
     await this.#extend(short);
     for (const id of short.filter((one) => !this.#held.isHeldUntil(one, untilMs))) {
       this.#held.drop(id);
-      this.#options.onLost();
+      this.#options.onLost(untilMs);
     }
     return messageIds.filter((id) => this.#held.isHeldUntil(id, untilMs));
   }

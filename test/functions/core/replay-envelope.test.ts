@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { buildEnvelope, byteSize, decodeEnvelope, ENVELOPE_MAX_BYTES, type EnvelopeData } from '../../../events/envelope.ts';
-import { type ReplayInput, replayEnvelope } from '../../../functions/core/replay-envelope.ts';
+import { replayEnvelope as envelopeOrNone, type ReplayInput } from '../../../functions/core/replay-envelope.ts';
 import { after, exampleData } from './example-data.ts';
 
 const DIAGNOSIS = {
@@ -23,6 +23,8 @@ function input(data: Partial<EnvelopeData> = {}, over: Partial<ReplayInput> = {}
   };
 }
 
+const replayEnvelope = (given: ReplayInput): NonNullable<ReturnType<typeof envelopeOrNone>> =>
+  envelopeOrNone(given) ?? assert.fail('too large');
 const dataOf = (data: Partial<EnvelopeData> = {}, over: Partial<ReplayInput> = {}): EnvelopeData =>
   replayEnvelope(input(data, over)).envelope.data;
 
@@ -83,6 +85,18 @@ describe('replayEnvelope', () => {
       assert.deepEqual([uid, resourceVersion, generation], wanted);
     });
   }
+
+  it('takes any count that a letter may have', () => {
+    assert.equal(dataOf({}, { replays: Number.MAX_SAFE_INTEGER }).replay?.count, 1_000_000_000);
+  });
+
+  it('is none where the names alone are too long', () => {
+    const name = '\uffff'.repeat(253);
+    assert.equal(
+      envelopeOrNone(input({ name, group: name, kind: name.slice(0, 63), namespace: name.slice(0, 63) }, { by: name })),
+      undefined,
+    );
+  });
 
   it('always fits, and reads back as what it is', () => {
     const text = fc.string({ unit: 'binary', maxLength: 4000 });
