@@ -72,7 +72,7 @@ export type SendVerdict = 'good' | 'quiet' | 'bad' | 'unjudged';
 export type ApplyEnd = 'done' | 'too-many-bad' | 'signal' | 'failed';
 
 /** Counts; what stands in the summary as well, stands there when the apply is over. */
-export interface ApplyProgress {
+interface ApplyProgress {
   /** Of the plan. */
   readonly objects: number;
   /** Objects that were sent, acknowledged or left by now. */

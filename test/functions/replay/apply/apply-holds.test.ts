@@ -121,13 +121,14 @@ describe('SerialAudit', () => {
     const gate = Promise.withResolvers<void>();
     const audit = new SerialAudit({
       append: async ([line]) => {
-        if (written.length === 0) await gate.promise;
+        if (line?.at === '1') await gate.promise;
         written.push(line?.at ?? '');
         if (line?.at === '1') throw new RangeError('full');
       },
     });
     const line = (at: string) => [{ kind: 'left', at, letters: [], reason: 'x' } as const];
     const ends = Promise.allSettled([audit.append(line('1'), 'synced'), audit.append(line('2'), 'buffered')]);
+    await new Promise((resolve) => setImmediate(resolve));
     gate.resolve();
     assert.deepEqual(
       (await ends).map(({ status }) => status),
