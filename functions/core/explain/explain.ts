@@ -33,8 +33,9 @@ export function explain(facts: ExplainFacts): Explanation {
     case 'unread':
       return only(unread(facts.code, facts.says));
     case 'absent': {
-      const letter = facts.letters.kind === 'told' ? facts.letters.value.find(({ needsRun }) => needsRun) : undefined;
-      const absent: Verdict = { kind: 'absent', elsewhere: facts.elsewhere };
+      const letters = facts.letters.kind === 'told' ? facts.letters.value : [];
+      const letter = letters.find(({ needsRun }) => needsRun);
+      const absent: Verdict = { kind: 'absent', elsewhere: facts.elsewhere, letterCount: letters.filter((one) => !one.needsRun).length };
       return letter === undefined ? only(absent) : { verdict: { kind: 'left-behind', code: letter.code }, also: [absent] };
     }
     case 'found':

@@ -46,7 +46,7 @@ export function tell(verdict: PlacedVerdict, place: Place, named: Named = {}): T
         dogwatch('crds', '--apply', '--cluster', cluster),
       );
     case 'absent':
-      return tellAbsent(verdict, place);
+      return tellAbsent(verdict, place, named);
     case 'left-behind':
       return told(
         `gone, and what it left outside the cluster is not undone: a dead letter (${verdict.code}) is all that remembers it`,
@@ -153,7 +153,7 @@ function missingText(missing: readonly string[]): string {
   return `${told.join('; ')}${more === 0 ? '' : `; and ${more} more`}`;
 }
 
-function tellAbsent({ elsewhere }: Extract<Verdict, { kind: 'absent' }>, place: Place): Told {
+function tellAbsent({ elsewhere, letterCount }: Extract<Verdict, { kind: 'absent' }>, place: Place, named: Named): Told {
   const { clusters, namespaces, closestName } = elsewhere;
   const [cluster] = clusters;
   const [namespace] = namespaces;
@@ -170,6 +170,11 @@ function tellAbsent({ elsewhere }: Extract<Verdict, { kind: 'absent' }>, place: 
       'if that is meant',
       explainAgain(place, { cluster }),
     );
+  }
+  // There was one of this very name, so that no other is meant.
+  if (letterCount > 0) {
+    const which = letterCount === 1 ? 'a dead letter of it is left, which needs' : `${letterCount} dead letters of it are left, which need`;
+    return told(`gone; ${which} nothing`, 'make a plan, whose apply deletes them', planLetters(place, named));
   }
   if (closestName !== undefined) {
     const words = `${place.words.slice(0, place.words.indexOf('/'))}/${closestName}`;

@@ -29,7 +29,8 @@ export type Verdict =
   | { readonly kind: 'may-not-read'; readonly says: string }
   | { readonly kind: 'not-served' }
   // There is no such object.
-  | { readonly kind: 'absent'; readonly elsewhere: Elsewhere }
+  /** `letterCount`: of letters that are about it and need nothing. */
+  | { readonly kind: 'absent'; readonly elsewhere: Elsewhere; readonly letterCount: number }
   | { readonly kind: 'left-behind'; readonly code: string }
   // Whatever else is so, nothing is done for it.
   | { readonly kind: 'paused'; readonly isDeleting: boolean }

@@ -355,6 +355,14 @@ describe('explain', () => {
     });
   }
 
+  it('takes no other name to be meant where a letter says that there was one of this', () => {
+    const letters = told([given.letter({ needsRun: false, because: 'not in its cluster any more' })]);
+    const { verdict } = explain(absent({ closestName: 'acmes' }, letters));
+    const { text, command } = tell(verdict as PlacedVerdict, given.TENANT);
+    assert.equal(text, 'gone; a dead letter of it is left, which needs nothing');
+    assert.match(command, /replay plan --cluster east --kind tenant --name acme$/);
+  });
+
   it('has a row above for each verdict', () => {
     assert.deepEqual(ROWS.map(({ verdict }) => verdict).sort(), Object.keys(NEEDS_SOMEBODY).sort());
   });
