@@ -40,6 +40,7 @@ export function addReplayCommands(replay: Command, finish: (code: ExitCode) => v
 
   filtered(replay.command('plan'))
     .description('read the object of each letter as it is now, and write down what is to become of the letter')
+    .option('--limit <count>', 'of no more objects than so many, those whose letters SQS deletes first')
     .option('--out <file>', 'where the plan is written (default: dogwatch-plan-<time>.json in the working directory)')
     .option('--json', 'print counts and reasons as one line of JSON')
     .action(async (options: PlanOptions) => {

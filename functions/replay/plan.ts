@@ -47,6 +47,11 @@ interface ClassCount {
   readonly reasons: Readonly<Record<string, { readonly letters: number; readonly objects: number }>>;
 }
 
+/** Which letters are meant, and of how many objects at most. */
+export interface PlanWords extends FilterWords {
+  readonly limit?: string;
+}
+
 /** What stands before the items. */
 export interface PlanHead {
   readonly plan: 'dogwatch-replay';
@@ -59,7 +64,7 @@ export interface PlanHead {
     readonly retentionSeconds: number | undefined;
     readonly depth: QueueDescription['depth'];
   };
-  readonly filters: FilterWords;
+  readonly filters: PlanWords;
   /** All that were received, whether or not they match the filters. */
   readonly receivedLetters: number;
   readonly letters: number;

@@ -1,8 +1,8 @@
 /** `dogwatch replay plan`: what is to become of each letter, by its object as it is now. Nothing is sent, and nothing deleted. */
 import type { Environment } from '../../core/config.ts';
 import { queueNameOf } from '../../core/settings.ts';
-import type { FilterWords } from '../../replay/letter-filter.ts';
-import { countClasses, PLAN_VERSION, type PlanHead, writtenItems } from '../../replay/plan.ts';
+import { lettersOfFirst, limitOf } from '../../replay/limit.ts';
+import { countClasses, PLAN_VERSION, type PlanHead, type PlanWords, writtenItems } from '../../replay/plan.ts';
 import { type DraftItem, PlanDraft } from '../../replay/plan-draft.ts';
 import { defaultPlanName, openPlanFile, type PlanFile } from '../../replay/plan-file.ts';
 import { type ObjectSource, readObjects } from '../../replay/read-objects.ts';
@@ -17,6 +17,8 @@ import { plural, printable, table } from './text.ts';
 export interface PlanOptions extends LsOptions {
   /** Where the plan is written; a file of its own in the working directory if left out. */
   readonly out?: string;
+  /** No more objects than so many. */
+  readonly limit?: string;
 }
 
 /** Objects that are told one by one; the file has all. */
@@ -30,7 +32,7 @@ export async function replayPlan(env: Environment, options: PlanOptions): Promis
     try {
       const file = openPlanFile(options.out ?? defaultPlanName(desk.clock.now()));
       try {
-        return await makePlan(desk, source, filterWordsOf(options), file);
+        return await makePlan(desk, source, { ...filterWordsOf(options), ...limitWord(options) }, file);
       } finally {
         file.dispose();
       }
@@ -40,18 +42,25 @@ export async function replayPlan(env: Environment, options: PlanOptions): Promis
   });
 }
 
+function limitWord({ limit }: PlanOptions): Pick<PlanWords, 'limit'> {
+  return limit === undefined ? {} : { limit };
+}
+
 /** Writes the plan and tells it; 1 where it was stopped, and then nothing is written. */
 export async function makePlan(
   desk: Desk,
   source: Pick<ObjectSource, 'clientOf' | 'reconcilers'>,
-  words: FilterWords,
+  words: PlanWords,
   file: PlanFile,
 ): Promise<ExitCode> {
-  const meant = await meantLetters(desk, words);
+  const { limit, ...filters } = words;
+  const count = limit === undefined ? undefined : limitOf(limit);
+  const meant = await meantLetters(desk, filters);
   if (meant === undefined) return 1;
-  const draft = new PlanDraft(meant.letters, source.reconcilers);
+  const letters = count === undefined ? meant.letters : lettersOfFirst(meant.letters, count);
+  const draft = new PlanDraft(letters, source.reconcilers);
   try {
-    return await planOf(desk, source, { words, draft, ...meant }, file);
+    return await planOf(desk, source, { words, draft, ...meant, letters }, file);
   } finally {
     draft.close();
     await meant.looked.givenBack; // it went on beside the reading: a queue may take its time for that
@@ -59,7 +68,7 @@ export async function makePlan(
 }
 
 interface Seen extends MeantLetters {
-  readonly words: FilterWords;
+  readonly words: PlanWords;
   readonly draft: PlanDraft;
 }
 

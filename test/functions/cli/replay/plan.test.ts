@@ -9,7 +9,7 @@ import { makePlan } from '../../../../functions/cli/replay/plan.ts';
 import { ConfigError, TransientError } from '../../../../functions/core/errors.ts';
 import { tenant } from '../../../../functions/reconcilers/tenant.ts';
 import type { FilterWords } from '../../../../functions/replay/letter-filter.ts';
-import type { PlanHead, PlanItem } from '../../../../functions/replay/plan.ts';
+import type { PlanHead, PlanItem, PlanWords } from '../../../../functions/replay/plan.ts';
 import { openPlanFile } from '../../../../functions/replay/plan-file.ts';
 import { after } from '../../core/example-data.ts';
 import { letterBody, movedBody } from '../../replay/letters.ts';
@@ -29,7 +29,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-async function plan(words: FilterWords = {}, json = false): Promise<{ code: number; head: PlanHead; items: readonly PlanItem[] }> {
+async function plan(words: PlanWords = {}, json = false): Promise<{ code: number; head: PlanHead; items: readonly PlanItem[] }> {
   const path = join(dir, 'plan.json');
   const file = openPlanFile(path);
   try {
@@ -58,6 +58,23 @@ function fill(): void {
 }
 
 describe('replay plan', () => {
+  it('is of no more objects than the limit says, those whose letters SQS deletes first, and says so', async () => {
+    fill();
+    const { code, head, items } = await plan({ limit: '1' });
+    assert.equal(code, 0);
+    assert.deepEqual([head.filters, head.letters, head.objects, head.receivedLetters], [{ limit: '1' }, 4, 1, 10]);
+    assert.deepEqual(
+      items.map(({ object, letters }) => [object?.name, letters.length]),
+      [['due', 4]],
+    );
+  });
+
+  it('receives nothing where the limit is no count', async () => {
+    fill();
+    await assert.rejects(plan({ limit: 'all' }), ({ code }: ConfigError) => code === 'usage');
+    assert.equal(scene.queue.receiveCalls, 0);
+  });
+
   it('classes each letter by its object as it is now, and holds none of them', async () => {
     fill();
     const { code, head, items } = await plan();
