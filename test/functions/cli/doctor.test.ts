@@ -120,13 +120,13 @@ describe('dogwatch doctor', () => {
       { name: 'silent', kubeconfig: silent.kubeconfig() },
       { name: 'east', kubeconfig: stub.kubeconfig() },
     ];
-    const findings = await ask(clusters, {}, { timeouts: { totalMs: 300, connectMs: 5000 } });
+    const findings = await ask(clusters, {}, { timeouts: { totalMs: 2000, connectMs: 5000 } });
     assert.deepEqual(problems(findings), ['failure cluster silent, answer']);
   });
 
   it('gives up one that falls silent in the middle, and says what it did not tell', async () => {
     silent.otherwise = (response, request) => (request.path.includes('access') ? undefined : healthy(() => true)(response, request));
-    const findings = await ask([{ name: 'east', kubeconfig: silent.kubeconfig() }], {}, { limitMs: 1500 });
+    const findings = await ask([{ name: 'east', kubeconfig: silent.kubeconfig() }], {}, { limitMs: 3000 });
     assert.deepEqual(problems(findings), [
       'not-checked cluster east, rights of the watcher',
       'not-checked cluster east, rights of the function',
