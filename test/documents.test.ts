@@ -141,3 +141,13 @@ describe('infra/crds', () => {
 function squeeze(row: string): string {
   return row.replace(/\s+/g, ' ');
 }
+
+describe('infra/RUNBOOK.md', () => {
+  it('gives no text of others to the AWS CLI as a word of its own, of which it would send the file that a file:// in it names', () => {
+    const commands = text('infra/RUNBOOK.md')
+      .split('\n')
+      .filter((line) => /^ {4}\S*aws sqs send-message /.test(line));
+    assert.ok(commands.length > 0);
+    for (const command of commands) assert.match(command, / --cli-input-json "\$\(jq /);
+  });
+});
