@@ -121,3 +121,13 @@ describe('verdictWithoutObject', () => {
     assert.equal(verdictWithoutObject({ kind: 'undiagnosed', code: 'undiagnosed' }), undefined);
   });
 });
+
+describe('REASON_TEXTS', () => {
+  // Of readTarget, of functions/adapters/kubernetes/port.ts, and of an entry of the registry.
+  const unread = ['other-scope', 'unknown-kind', 'unknown-cluster', 'given-up', 'forbidden', 'not-served', 'bad-request'];
+  const unanswered = ['unreachable', 'timeout', 'unauthorized', 'throttled', 'server-error', 'bad-response', 'response-too-large'];
+  const entries = ['entry-invalid', 'file-unreadable', 'kubeconfig-invalid', 'kubeconfig-unparsable', 'kubeconfig-empty', 'not-in-cluster'];
+  for (const code of [...unread, ...unanswered, ...entries]) {
+    it(`says what ${code} is, of an object that could not be read`, () => assert.ok(REASON_TEXTS[code]));
+  }
+});
