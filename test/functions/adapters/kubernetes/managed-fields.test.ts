@@ -16,7 +16,7 @@ function cut(text: string, sizes: readonly number[] = []): string {
   return Buffer.concat(kept).toString();
 }
 
-/** The same by way of a parser. */
+/** The same of the value before it was written. */
 function emptied(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(emptied);
   if (typeof value !== 'object' || value === null) return value;
@@ -58,7 +58,7 @@ describe('ManagedFieldsCut', () => {
     });
   }
 
-  it('gives what a parser would, however the bytes are cut', () => {
+  it('empties every such array and no other, however the bytes are cut', () => {
     const key = fc.oneof(fc.constantFrom('managedFields', 'x"managedFields', 'managedFields"', '\\', 'a'), fc.string());
     const text = fc.oneof(
       fc.constantFrom('"managedFields":[', '\\"managedFields":[', ']', '"', '\\', '\\"'),
@@ -72,8 +72,8 @@ describe('ManagedFieldsCut', () => {
     }));
     fc.assert(
       fc.property(value, fc.array(fc.nat(20)), (json, sizes) => {
-        const before = JSON.stringify(json);
-        assert.equal(cut(before, sizes), JSON.stringify(emptied(JSON.parse(before))));
+        // Not by way of JSON.parse: that of Node 24.21 takes the key `"` for the key `\\` where it has just seen that one.
+        assert.equal(cut(JSON.stringify(json), sizes), JSON.stringify(emptied(json)));
       }),
       { numRuns: 500 },
     );
