@@ -17,12 +17,17 @@ export function auditPathOf(planPath: string): string {
   return `${planPath.replace(/\.json$/, '')}.audit.jsonl`;
 }
 
+/** Writes at the end of a file. @returns how many of the bytes it took, at least one */
+type Write = (file: number, bytes: Uint8Array) => number;
+
 /**
- * Opens an audit, or begins one; readable by its owner only.
+ * Opens an audit, or begins one; readable by its owner only. What the disk did not take once ends it: a line after half of one would make it
+ * unreadable for the next.
  *
+ * @param write  a test has its own, of a disk that is full
  * @throws ConfigError `audit-locked` while another process has it; `audit-damaged`, `audit-version`; `audit-unwritable`
  */
-export function openAudit(path: string): AuditFile {
+export function openAudit(path: string, write: Write = writeSync): AuditFile {
   const lock = trying(path, () => takeLock(`${path}.lock`));
   let file: number | undefined;
   try {
@@ -33,19 +38,25 @@ export function openAudit(path: string): AuditFile {
       path,
     );
     let isTorn = trying(path, () => endsInside(file as number));
+    let failure: unknown;
     return {
       path,
       past,
       async append(lines, durability) {
         if (file === undefined) throw new ConfigError('audit-unwritable', 'the audit is closed; open it again');
+        if (failure !== undefined) throw failure;
         // What a process left unfinished ends here; whoever reads it knows it by the `begin` after it.
         const text = (isTorn ? '\n' : '') + lines.map((line) => `${JSON.stringify(line)}\n`).join('');
-        trying(path, () => {
-          isTorn = true;
-          writeWhole(file as number, text);
-          isTorn = false;
-          if (durability === 'synced') fsyncSync(file as number);
-        });
+        isTorn = false;
+        try {
+          trying(path, () => {
+            writeWhole(file as number, text, write);
+            if (durability === 'synced') fsyncSync(file as number);
+          });
+        } catch (error) {
+          failure = error;
+          throw error;
+        }
       },
       close() {
         if (file === undefined) return;
@@ -82,9 +93,9 @@ function endsInside(file: number): boolean {
   return last[0] !== 0x0a;
 }
 
-function writeWhole(file: number, text: string): void {
+function writeWhole(file: number, text: string, write: Write): void {
   const bytes = Buffer.from(text);
-  for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
+  for (let at = 0; at < bytes.length; ) at += write(file, bytes.subarray(at));
 }
 
 /** So that a file which is new is there after a loss of power; not every system lets a folder be opened. */

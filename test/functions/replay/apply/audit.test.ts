@@ -1,7 +1,7 @@
 /** The audit on disk: what it keeps, what it forgives, and who may have it. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
@@ -179,6 +179,27 @@ describe('openAudit', () => {
 
   it('says where it cannot be written', () => {
     assert.throws(() => openAudit(join(dir, 'nowhere', 'x.audit.jsonl')), isCode('audit-unwritable', /ENOENT; nothing is sent without it/));
+  });
+
+  it('takes nothing more once a disk that was full had half of a line, so that the next can go on after it', async () => {
+    const path = newPath();
+    let isFull = false;
+    const audit = openAudit(path, (file, bytes) => {
+      if (!isFull) return writeSync(file, bytes, 0, bytes.length);
+      writeSync(file, bytes, 0, bytes.length >> 1);
+      throw Object.assign(new Error('no space left'), { code: 'ENOSPC' });
+    });
+    await audit.append([BEGIN, intent('a', '1')], 'synced');
+    isFull = true;
+    await assert.rejects(audit.append([result('a', 'sent')], 'synced'), isCode('audit-unwritable', /ENOSPC/));
+    isFull = false;
+    await assert.rejects(audit.append([intent('b', '2')], 'synced'), isCode('audit-unwritable', /ENOSPC/));
+    audit.close();
+    const next = openAudit(path);
+    assert.deepEqual(next.past, [BEGIN, intent('a', '1')]);
+    await next.append([BEGIN], 'synced');
+    next.close();
+    assert.equal(readAudit(readFileSync(path, 'utf8')).length, 3);
   });
 
   it('takes nothing once it is closed', async () => {
