@@ -1,5 +1,5 @@
 /** A file that says who works on another one. A process that was killed leaves it; one that is known to be dead is not waited for. */
-import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, linkSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { ConfigError } from '../../core/errors.ts';
 
@@ -35,8 +35,9 @@ export function takeLock(path: string): { release(): void } {
 /** With its content at once: a link appears whole. Whether the lock is ours now. */
 function tryToCreate(path: string, text: string): boolean {
   const draft = `${path}.${process.pid}`;
-  writeFileSync(draft, text, { mode: 0o600 });
+  rmSync(draft, { force: true }); // of a process that died with our number, or a link that somebody made
   try {
+    writeFileSync(draft, text, { mode: 0o600, flag: 'wx' });
     linkSync(draft, path);
     return true;
   } catch (error) {
@@ -50,12 +51,21 @@ function tryToCreate(path: string, text: string): boolean {
 }
 
 function createPlainly(path: string, text: string): boolean {
+  let file: number;
   try {
-    writeFileSync(path, text, { mode: 0o600, flag: 'wx' });
-    return true;
+    file = openSync(path, 'wx', 0o600);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
     throw error;
+  }
+  try {
+    writeFileSync(file, text);
+    return true;
+  } catch (error) {
+    rmSync(path, { force: true }); // half a lock would keep everybody out
+    throw error;
+  } finally {
+    closeSync(file);
   }
 }
 
