@@ -72,7 +72,7 @@ describe('ManagedFieldsCut', () => {
     }));
     fc.assert(
       fc.property(value, fc.array(fc.nat(20)), (json, sizes) => {
-        // Not by way of JSON.parse: that of Node 24.21 takes the key `"` for the key `\\` where it has just seen that one.
+        // Not by way of JSON.parse: that of Node 24.21 takes the key `"` for the key `\` where it has just seen that one.
         assert.equal(cut(JSON.stringify(json), sizes), JSON.stringify(emptied(json)));
       }),
       { numRuns: 500 },
