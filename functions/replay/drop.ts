@@ -14,6 +14,8 @@ import type { ReplayClass } from './verdict.ts';
 export interface DropOptions {
   readonly items: readonly PlanItem[];
   readonly classes: ReadonlySet<ReplayClass>;
+  /** Message ids of letters that are not missed when they do not come: what was done with them is on record. */
+  readonly accounted: ReadonlySet<string>;
   readonly queue: LetterQueue;
   readonly file: DropFile;
   readonly clock: Clock;
@@ -52,6 +54,8 @@ export interface DropSummary {
     readonly goneBefore: number;
     /** Not received, and not on disk either. */
     readonly notSeen: number;
+    /** Letters among `notSeen` of which nothing is on record: somebody else has them, or they are gone. */
+    readonly missed: number;
     /** Letters that come back only when their visibility ends. */
     readonly notReleased: number;
   };
@@ -215,14 +219,15 @@ class DropRun {
   }
 
   #summary(end: DropEnd, notReleased: number): DropSummary {
-    const counts = { dropped: 0, notDeleted: 0, notReached: 0, goneBefore: 0, notSeen: 0 };
+    const counts = { dropped: 0, notDeleted: 0, notReached: 0, goneBefore: 0, notSeen: 0, missed: 0 };
     for (const messageId of this.#wanted.keys()) {
       const isOnDisk = this.#onDisk.has(messageId);
       if (this.#deleted.has(messageId)) counts.dropped += 1;
       else if (!this.#seen.has(messageId)) counts[isOnDisk ? 'goneBefore' : 'notSeen'] += 1;
       else counts[isOnDisk ? 'notDeleted' : 'notReached'] += 1;
+      if (!isOnDisk && !this.#seen.has(messageId) && !this.#options.accounted.has(messageId)) counts.missed += 1;
     }
-    const { dropped, notDeleted, notReached, goneBefore, notSeen } = counts;
+    const { dropped, notDeleted, notReached, goneBefore, notSeen, missed } = counts;
     const ofPlan = [...this.#seen].filter((messageId) => this.#ofPlan.has(messageId)).length;
     const received = this.#seen.size;
     return {
@@ -230,7 +235,7 @@ class DropRun {
       ...(this.#failure instanceof DogwatchError ? { failure: { code: this.#failure.code, says: this.#failure.message } } : {}),
       letters: {
         ...{ received, dropped, notDeleted, leftOfPlan: ofPlan - dropped - notDeleted - notReached, notReached },
-        ...{ notOfPlan: received - ofPlan, goneBefore, notSeen, notReleased },
+        ...{ notOfPlan: received - ofPlan, goneBefore, notSeen, missed, notReleased },
       },
     };
   }

@@ -39,19 +39,18 @@ export function actedOn(counts: ReadonlyMap<ReplayClass, Count>): number {
 }
 
 /** True where the plan is done: nothing failed, nothing is open, and no letter is missed. */
-export function isDone({ end, letters, sends, earlierSends }: ApplySummary, missed: number): boolean {
+export function isDone({ end, letters, sends, earlierSends }: ApplySummary): boolean {
   return (
     end === 'done' &&
-    missed === 0 &&
+    letters.missed === 0 &&
     letters.notDeleted === 0 &&
     [sends, earlierSends].every(({ bad, unjudged }) => bad === 0 && unjudged === 0) &&
     Object.keys(letters.left).every((reason) => EXPECTED_LEFT.has(reason))
   );
 }
 
-/** @param missed  letters of the plan that were not seen, and that no file beside it accounts for */
-export function summaryText({ end, failure, letters, sends, earlierSends }: ApplySummary, missed: number): string[] {
-  const { received, sent, folded, sentBefore, acknowledged, left, notOfPlan, notDeleted, notReleased, cameBack } = letters;
+export function summaryText({ end, failure, letters, sends, earlierSends }: ApplySummary): string[] {
+  const { received, sent, folded, sentBefore, acknowledged, left, notOfPlan, notDeleted, missed, notReleased, cameBack } = letters;
   const row = (count: number, says: string): string[] => (count === 0 ? [] : [`${String(count).padStart(8)}  ${says}`]);
   const rows = (counts: Readonly<Record<string, number>>, verb: string, texts: Readonly<Record<string, string>>): string[] =>
     Object.entries(counts).flatMap(([reason, count]) => row(count, `${verb}: ${texts[reason] ?? reason}`));

@@ -104,7 +104,8 @@ export async function carryOut(
 ): Promise<ExitCode> {
   const { queue, description, clock, stop, json, print, say } = desk;
   const { terminal, progress, sender, bulkQueueUrl, source, command } = tools;
-  const { ahead, accountedCount } = aheadOf(plan.items, await accountedFor(plan.path));
+  const accounted = await accountedFor(plan.path);
+  const { ahead, accountedCount } = aheadOf(plan.items, accounted);
   const counts = countByClass(ahead);
   const auditPath = auditPathOf(plan.path);
   const lines = [
@@ -117,18 +118,15 @@ export async function carryOut(
   const audit = tools.openAudit(auditPath);
   try {
     const summary = await applyPlan({
-      ...{ plan, queue, description, sender, bulkQueueUrl, source, audit, clock, stop, settings, command },
+      ...{ plan, accounted, queue, description, sender, bulkQueueUrl, source, audit, clock, stop, settings, command },
       tell: tellApply(progress, settings),
     });
     progress.end();
-    const missed = Math.max(0, summary.letters.notSeen - accountedCount);
     if (json) {
       const { url, arn } = description;
-      print(
-        JSON.stringify({ version: 1, plan: plan.path, sha256: plan.sha256, queue: { url, arn }, audit: auditPath, ...summary, missed }),
-      );
-    } else for (const line of [...summaryText(summary, missed), `audit: ${auditPath}`]) print(line);
-    return isDone(summary, missed) ? 0 : 1;
+      print(JSON.stringify({ version: 1, plan: plan.path, sha256: plan.sha256, queue: { url, arn }, audit: auditPath, ...summary }));
+    } else for (const line of [...summaryText(summary), `audit: ${auditPath}`]) print(line);
+    return isDone(summary) ? 0 : 1;
   } finally {
     progress.end();
     audit.close();

@@ -9,8 +9,8 @@ import { plural, printable } from './text.ts';
 const NAMED_MAX = 20;
 
 /** All that was meant is deleted. One that was not received may be at somebody else's. */
-export function isDone({ end, letters }: DropSummary, missed: number): boolean {
-  return end === 'done' && letters.notDeleted === 0 && letters.notReached === 0 && missed === 0;
+export function isDone({ end, letters }: DropSummary): boolean {
+  return end === 'done' && letters.notDeleted === 0 && letters.notReached === 0 && letters.missed === 0;
 }
 
 /** Objects whose letters say more than nothing. */
@@ -27,9 +27,8 @@ export function namedObjects(items: readonly PlanItem[]): string[] {
   ];
 }
 
-/** @param missed  letters that were not seen, and that no file beside the plan accounts for */
-export function summaryText({ end, failure, letters }: DropSummary, missed: number): string[] {
-  const { received, dropped, notDeleted, leftOfPlan, notReached, notOfPlan, goneBefore, notReleased } = letters;
+export function summaryText({ end, failure, letters }: DropSummary): string[] {
+  const { received, dropped, notDeleted, leftOfPlan, notReached, notOfPlan, goneBefore, missed, notReleased } = letters;
   const rows: readonly (readonly [count: number, says: string])[] = [
     [dropped, 'dropped'],
     [notDeleted, 'written, but not deleted: run the same command again'],

@@ -92,20 +92,17 @@ export async function dropPlan(
     if (file.unreadableCount > 0)
       say(`warning: ${plural(file.unreadableCount, 'line')} of ${path} cannot be read; no letter counts as written by them`);
     const summary = await dropLetters({
-      ...{ items: plan.items, classes, queue, file, clock, stop, by, command, sha256: plan.sha256 },
+      ...{ items: plan.items, classes, accounted, queue, file, clock, stop, by, command, sha256: plan.sha256 },
       tell: ({ received, dropped, wanted: all }) =>
         progress.update(`${dropped} of ${plural(all, 'letter')} dropped, ${received} received`, all === 0 ? 1 : dropped / all),
     });
     progress.end();
-    // What an apply has done with is not missed.
-    const elsewhere = aheadOf(meant, new Set([...accounted].filter((messageId) => !file.past.has(messageId)))).accountedCount;
-    const missed = Math.max(0, summary.letters.notSeen - elsewhere);
     if (json) {
       const { url, arn } = description;
       const what = { plan: plan.path, sha256: plan.sha256, queue: { url, arn }, classes: [...classes], path };
-      print(JSON.stringify({ version: 1, ...what, ...summary, missed }));
-    } else for (const line of [...summaryText(summary, missed), `letters: ${path}`]) print(line);
-    return isDone(summary, missed) ? 0 : 1;
+      print(JSON.stringify({ version: 1, ...what, ...summary }));
+    } else for (const line of [...summaryText(summary), `letters: ${path}`]) print(line);
+    return isDone(summary) ? 0 : 1;
   } finally {
     progress.end();
     await file.close();

@@ -265,7 +265,7 @@ class Apply {
     for (const { isEarlier } of this.#follower.open) this.#verdicts[isEarlier ? 'earlier' : 'now'].unjudged += 1;
     const { notOfPlan, cameBack } = this.#mail.counts;
     const summary = summarize({
-      ...{ ...this.#ending.account, items: this.#items, plannedCount: this.#byLetter.size },
+      ...{ ...this.#ending.account, items: this.#items, byLetter: this.#byLetter, accounted: this.#options.accounted },
       ...{ notOfPlanCount: notOfPlan, cameBackCount: cameBack, notReleasedCount, wasOurs },
       ...{ removed: this.#keeper.removed, sends: this.#verdicts.now, earlierSends: this.#verdicts.earlier },
     });

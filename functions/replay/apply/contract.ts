@@ -44,6 +44,8 @@ export interface AuditPort {
 
 export interface ApplyOptions {
   readonly plan: PlanToApply;
+  /** Message ids of letters that are not missed when they do not come: what was done with them is on record. */
+  readonly accounted: ReadonlySet<string>;
   readonly queue: LetterQueue;
   readonly description: QueueDescription;
   readonly sender: Pick<Queue, 'send'>;
@@ -137,6 +139,8 @@ export interface ApplySummary {
     readonly notOfPlan: number;
     /** Of the plan, and not received. */
     readonly notSeen: number;
+    /** Letters among `notSeen` of which nothing is on record: somebody else has them, or they are gone. */
+    readonly missed: number;
     /** Letters among `sent`, `folded`, `sentBefore` and `acknowledged` that are in the queue still. */
     readonly notDeleted: number;
     /** Letters that come back only when their visibility ends. */

@@ -7,8 +7,9 @@ export interface TallyInput {
   readonly end: ApplyEnd;
   readonly failure?: NonNullable<ApplySummary['failure']>;
   readonly items: readonly Item[];
-  /** Letters of the plan. */
-  readonly plannedCount: number;
+  /** Letters of the plan, and those of them that are not missed. */
+  readonly byLetter: ReadonlyMap<string, Item>;
+  readonly accounted: ReadonlySet<string>;
   readonly notOfPlanCount: number;
   readonly cameBackCount: number;
   readonly notReleasedCount: number;
@@ -61,12 +62,14 @@ export function summarize(input: TallyInput): ApplySummary {
       if (fate.kind !== 'left' && !removed.has(messageId)) counts.notDeleted += 1;
     }
   }
+  const notSeen = [...input.byLetter].flatMap(([messageId, { received }]) => (received.has(messageId) ? [] : [messageId]));
+  const missed = notSeen.filter((messageId) => !input.accounted.has(messageId)).length;
   return {
     end,
     ...(failure === undefined ? {} : { failure }),
     letters: {
       ...{ received: ofPlan + input.notOfPlanCount, ...counts, acknowledged, left, notOfPlan: input.notOfPlanCount },
-      ...{ notSeen: input.plannedCount - ofPlan, notReleased: input.notReleasedCount, cameBack: input.cameBackCount },
+      ...{ notSeen: notSeen.length, missed, notReleased: input.notReleasedCount, cameBack: input.cameBackCount },
     },
     sends,
     earlierSends,

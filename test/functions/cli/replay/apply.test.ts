@@ -73,9 +73,9 @@ describe('replay apply', () => {
     await night();
     assert.equal(await scene.apply({ yes: true, json: true }), 0);
     assert.equal(scene.printed.length, 1);
-    const { end, letters, sends, missed, audit } = JSON.parse(scene.printed[0] ?? '');
+    const { end, letters, sends, audit } = JSON.parse(scene.printed[0] ?? '');
     assert.deepEqual(
-      [end, letters.received, letters.sent, sends.good, missed, audit],
+      [end, letters.received, letters.sent, sends.good, letters.missed, audit],
       ['done', 10, 3, 3, 0, `${scene.dir}/night.audit.jsonl`],
     );
   });
@@ -114,6 +114,20 @@ describe('replay apply', () => {
     scene.world.letters.takeElsewhere(1, 40_000);
     assert.equal(await scene.apply(), 1);
     assert.match(scene.printed.join('\n'), /^ +1 {2}of the plan, and not seen: somebody else has them, or they are gone$/m);
+  });
+
+  it('misses a letter, too, where as many come again that were done with before', async () => {
+    await night();
+    const { letters } = scene.world;
+    const remove = letters.remove.bind(letters);
+    letters.remove = async (handles) => [...handles.keys()];
+    await scene.apply();
+    letters.remove = remove;
+    const other = letters.stored.find(({ body }) => body === 'hello') ?? assert.fail();
+    other.visibleAtMs = Number.MAX_SAFE_INTEGER;
+    scene.printed.length = 0;
+    assert.equal(await scene.apply(), 1);
+    assert.match(scene.printed.join('\n'), /^ +1 {2}of the plan, and not seen/m);
   });
 
   it('tells of a cluster that is down, and what is left for that', async () => {

@@ -74,8 +74,11 @@ describe('replay drop', () => {
     await night();
     assert.equal(await scene.drop({ yes: true, json: true, class: ['unreadable'] }), 0);
     assert.equal(scene.printed.length, 1);
-    const { end, letters, classes, missed, path } = JSON.parse(scene.printed[0] ?? '');
-    assert.deepEqual([end, letters.dropped, classes, missed, path], ['done', 1, ['unreadable'], 0, `${scene.dir}/night.dropped.jsonl`]);
+    const { end, letters, classes, path } = JSON.parse(scene.printed[0] ?? '');
+    assert.deepEqual(
+      [end, letters.dropped, classes, letters.missed, path],
+      ['done', 1, ['unreadable'], 0, `${scene.dir}/night.dropped.jsonl`],
+    );
   });
 
   it('has nothing left to do the second time, and asks nobody', async () => {
@@ -98,6 +101,19 @@ describe('replay drop', () => {
       scene.world.letters.stored.map(({ body }) => body),
       [letterBody({ cluster: 'north', name: 'lost\u001b[2J' })],
     );
+  });
+
+  it('misses a letter, too, where as many come again that an apply was done with', async () => {
+    await night();
+    const { letters } = scene.world;
+    const remove = letters.remove.bind(letters);
+    letters.remove = async (handles) => [...handles.keys()];
+    await scene.apply();
+    letters.remove = remove;
+    const other = letters.stored.find(({ body }) => body === 'hello') ?? assert.fail();
+    other.visibleAtMs = Number.MAX_SAFE_INTEGER;
+    assert.equal(await scene.drop(), 1);
+    assert.match(scene.printed.join('\n'), /^ +1 {2}of the plan, and not seen/m);
   });
 
   it('says what somebody else has', async () => {

@@ -26,7 +26,7 @@ describe('applyPlan', () => {
     assert.equal(summary.end, 'done');
     assert.deepEqual(summary.letters, {
       ...{ received: 8, sent: 2, folded: 1, sentBefore: 0, acknowledged: { settled: 1, gone: 1 }, left: { unreadable: 1 }, notOfPlan: 2 },
-      ...{ notSeen: 0, notDeleted: 0, notReleased: 0, cameBack: 1 },
+      ...{ notSeen: 0, missed: 0, notDeleted: 0, notReleased: 0, cameBack: 1 },
     });
     assert.deepEqual(summary.sends, { ...NONE, good: 1, bad: 1 });
     assert.deepEqual(world.left(), ['-/- foreign', 'east/b child-not-owned', 'east/well child-not-owned']);

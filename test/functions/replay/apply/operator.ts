@@ -88,7 +88,13 @@ export class Operator {
     const { clock, letters } = this.#world;
     const { plan, settings } = this.#options;
     const options: ApplyOptions = {
-      ...{ plan, command: 'dogwatch replay apply plan.json', bulkQueueUrl: 'https://sqs/bulk', stop: this.stop.signal },
+      ...{
+        plan,
+        accounted: new Set(),
+        command: 'dogwatch replay apply plan.json',
+        bulkQueueUrl: 'https://sqs/bulk',
+        stop: this.stop.signal,
+      },
       description: await letters.describe(),
       settings: { ...SETTINGS, ...settings },
       clock: this.#clock(clock),
@@ -202,9 +208,10 @@ function failedPlaces(fault: PartFault | undefined, count: number): (place: numb
 /** Holds a summary to the sums that its type promises. */
 export function assertSums({ letters, sends }: ApplySummary, plan: PlanToApply): void {
   const sum = (counts: Readonly<Record<string, number>>): number => Object.values(counts).reduce((a, b) => a + b, 0);
-  const { received, sent, folded, sentBefore, acknowledged, left, notOfPlan, notSeen } = letters;
+  const { received, sent, folded, sentBefore, acknowledged, left, notOfPlan, notSeen, missed } = letters;
   assert.equal(received, sent + folded + sentBefore + sum(acknowledged) + sum(left) + notOfPlan, 'letters received');
   assert.equal(plan.items.flatMap((item) => item.letters).length, received - notOfPlan + notSeen, 'letters of the plan');
+  assert.equal(missed, notSeen, 'nothing is on record that was not passed on');
   assert.equal(sent, sum(sends), 'sends');
 }
 
