@@ -51,6 +51,11 @@ const PASSING_CODES: ReadonlySet<string> = new Set(PASSING);
 const CRD_CODES: ReadonlySet<string> = new Set(['conditions-not-mergeable', 'status-field-missing', 'status-subresource-missing']);
 const RIGHT_CODES: ReadonlySet<string> = new Set(['forbidden', 'unauthorized']);
 
+/** The code of a failure of ours that the reason of a condition stands for; undefined for an author's own. */
+export function codeOfReason(reason: string): string | undefined {
+  return CODES.get(reason);
+}
+
 /** A failure of a run as the object shows it. */
 export interface ShownFailure {
   /** Of the condition. */
@@ -68,7 +73,7 @@ export function readyFailure(object: Pick<ObjectFacts, 'conditions' | 'generatio
   const ready = object.conditions.find(({ type }) => type === READY);
   if (ready?.status !== 'False' || ready.observedGeneration !== object.generation) return undefined;
   const { reason = '', message = '', lastTransitionTime: since } = ready;
-  const code = CODES.get(reason);
+  const code = codeOfReason(reason);
   return { reason, message, code, isPassing: code !== undefined && PASSING_CODES.has(code), since };
 }
 

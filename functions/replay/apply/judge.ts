@@ -7,6 +7,7 @@
 import { createHash } from 'node:crypto';
 import { FIELD_MANAGER } from '../../../events/labels.ts';
 import { READY, STALLED } from '../../core/conditions.ts';
+import { codeOfReason } from '../../core/explain/failures.ts';
 import type { KubernetesObject } from '../../core/reconciler.ts';
 import type { Reading } from '../verdict.ts';
 
@@ -23,8 +24,13 @@ export type Sight =
       readonly isHeld: boolean;
       /** Paused, or not selected: a run does nothing. */
       readonly isIdle: boolean;
-      /** Ready=False for its present generation. */
+      /** Ready=False for its present generation, as a run that failed says it. */
       readonly isFailing: boolean;
+      /**
+       * The reason of a Ready=False that a run which failed may say, and one that succeeded as well: the generation was reconciled, and the
+       * reason is none of ours but its author's.
+       */
+      readonly unreadyFor?: string;
       /** Of what our part of its status says. */
       readonly statusDigest: string;
       /** When we last wrote its status, by the API server's account; whole seconds. */
@@ -67,11 +73,16 @@ export function sightOf(reading: Exclude<Reading, { kind: 'untold' }>, object: K
   } = reading.state;
   const ours = conditions.filter(({ type }) => type === READY || type === STALLED);
   const ready = ours.find(({ type }) => type === READY);
+  const isUnready = ready?.status === 'False' && ready.observedGeneration === generation;
+  const { reason = '' } = ready ?? {};
+  const wasDone = !isDeleting && generation !== undefined && observedGeneration === generation;
+  const isInDoubt = isUnready && wasDone && codeOfReason(reason) === undefined;
   const statusAt = statusTimeOf(object);
   return {
     ...{ kind: 'found', uid, isSettled, isStalled, isDeleting, isHeld },
     isIdle: isPaused || (!isDeleting && !isSelected),
-    isFailing: ready?.status === 'False' && ready.observedGeneration === generation,
+    isFailing: isUnready && !isInDoubt,
+    ...(isInDoubt ? { unreadyFor: reason } : {}),
     statusDigest: createHash('sha256')
       .update(JSON.stringify([observedGeneration, observedRevision, ours]))
       .digest('hex')
@@ -89,9 +100,12 @@ export function judgeSend(before: Sight, now: Sight, facts: JudgeFacts): Judgeme
   // An author may say that what is reconciled is not ready.
   if (isWell && !before.isSettled) return { verdict: 'good', reason: 'settled' };
   const isWritten = isWrittenSince(before, now);
-  if (!facts.isDescribed && now.isFailing && isWritten) return { verdict: 'bad', reason: 'failing' };
+  // Of a word of its author's it is known only by what the object was given up for.
+  const isFailing = now.isFailing || (now.unreadyFor !== undefined && before.isStalled && before.unreadyFor === now.unreadyFor);
+  if (!facts.isDescribed && isFailing && isWritten) return { verdict: 'bad', reason: 'failing' };
   if (now.isDeleting && !now.isHeld) return { verdict: 'good', reason: 'released' };
-  if (isWell && (before.isStalled || isWritten)) return { verdict: 'good', reason: 'settled' };
+  if (isWell && (before.isStalled || isWritten))
+    return now.unreadyFor === undefined ? { verdict: 'good', reason: 'settled' } : quietAfterAWhile('not-ready', facts);
   if (now.isIdle) return quietAfterAWhile('idle', facts);
   const showsNothing = facts.isDescribed || (before.isSettled && !before.isStalled);
   if (showsNothing && !now.isDeleting) return quietAfterAWhile('nothing-shows', facts);

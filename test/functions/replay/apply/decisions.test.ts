@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { SendVerdict } from '../../../../functions/replay/apply/contract.ts';
 import { decide, LEFT_TEXTS } from '../../../../functions/replay/apply/decide.ts';
-import { judgeSend, QUIET_SECONDS, type Sight } from '../../../../functions/replay/apply/judge.ts';
+import { judgeSend, QUIET_SECONDS, type Sight, sightOf } from '../../../../functions/replay/apply/judge.ts';
 import {
   afterSend,
   afterVerdict,
@@ -14,6 +14,7 @@ import {
   startPace,
   waitForToken,
 } from '../../../../functions/replay/apply/pace.ts';
+import type { ObjectState } from '../../../../functions/replay/object-state.ts';
 import { REPLAY_CLASSES, type ReplayClass } from '../../../../functions/replay/verdict.ts';
 
 describe('decide', () => {
@@ -150,6 +151,8 @@ describe('judgeSend', () => {
   const failing = sight({ isFailing: true, isStalled: true });
   const settled = sight({ isSettled: true });
   const held = sight({ isDeleting: true, isHeld: true });
+  const unready = (unreadyFor: string): Found => sight({ isSettled: true, unreadyFor, statusDigest: unreadyFor });
+  const givenUp = sight({ isSettled: true, isStalled: true, unreadyFor: 'QuotaExceeded', statusDigest: 'given up' });
   const absent: Sight = { kind: 'absent' };
   const facts = { uid: 'u', isDescribed: false, ageSeconds: 1, timeoutSeconds: 300 };
   const later = { ...facts, ageSeconds: QUIET_SECONDS };
@@ -172,6 +175,11 @@ describe('judgeSend', () => {
       'good settled',
     ],
     ['it was reconciled before and fails now', settled, { ...settled, isFailing: true, statusDigest: 'b' }, facts, 'bad failing'],
+    ['it was reconciled before, and its author has a word for why it is not ready', settled, unready('Waiting'), facts, undefined],
+    ['it was so for a while', settled, unready('Waiting'), later, 'quiet not-ready'],
+    ['it was not ready before, and is not for another reason', unready('Waiting'), unready('Slow'), later, 'quiet not-ready'],
+    ['it was given up, and its author now has another word', givenUp, unready('Waiting'), later, 'quiet not-ready'],
+    ['it was given up for what it shows again', givenUp, unready('QuotaExceeded'), facts, 'bad failing'],
     ['it was reconciled before and is written again', settled, { ...settled, statusAt: '2026-03-01T12:00:09Z' }, facts, 'good settled'],
     ['it was reconciled before and nothing is seen', settled, settled, facts, undefined],
     ['it was reconciled before and nothing is seen for a while', settled, settled, later, 'quiet nothing-shows'],
@@ -228,4 +236,36 @@ describe('judgeSend', () => {
       }),
     );
   });
+});
+
+describe('sightOf', () => {
+  const unready = (reason: string, observedGeneration: number): Partial<Sight> => {
+    const conditions = [{ type: 'Ready', status: 'False', reason, observedGeneration: 2 }];
+    const state = {
+      uid: 'u',
+      generation: 2,
+      observedGeneration,
+      isSettled: observedGeneration === 2,
+      conditions,
+    } as unknown as ObjectState;
+    return sightOf({ kind: 'found', state }, undefined);
+  };
+  const rows: readonly [name: string, reason: string, observed: number, wanted: { isFailing: boolean; unreadyFor: string | undefined }][] =
+    [
+      ['a failure of ours', 'ChildNotOwned', 1, { isFailing: true, unreadyFor: undefined }],
+      ['one after the generation was reconciled', 'ChildNotOwned', 2, { isFailing: true, unreadyFor: undefined }],
+      ['a failure of the author', 'QuotaExceeded', 1, { isFailing: true, unreadyFor: undefined }],
+      [
+        'what its author says, or failed with, once it was reconciled',
+        'QuotaExceeded',
+        2,
+        { isFailing: false, unreadyFor: 'QuotaExceeded' },
+      ],
+    ];
+  for (const [name, reason, observed, wanted] of rows) {
+    it(`tells Ready=False apart: ${name}`, () => {
+      const { isFailing, unreadyFor } = unready(reason, observed) as Extract<Sight, { kind: 'found' }>;
+      assert.deepEqual({ isFailing, unreadyFor }, wanted);
+    });
+  }
 });
