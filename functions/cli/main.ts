@@ -57,7 +57,7 @@ function createProgram(finish: (code: ExitCode) => void): Command {
       '--real',
       'start real control planes in place of embedded ones; needs Go, and builds them the first time, in about four minutes',
     )
-    .option('--demo', 'play a story that explains itself: changes, drift, many writers, an outage, a dead letter and its repair')
+    .option('--demo', 'play a story that explains itself: changes, drift, many writers, an outage, a dead letter and its replay')
     .option('--once', 'with --demo: end after the story, with a summary; exit code 1 where a step of it failed')
     .action(async (options: DevOptions) => {
       const { dev } = await import('./dev.ts');

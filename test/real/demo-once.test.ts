@@ -9,7 +9,7 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 const ROOT = resolve(import.meta.dirname, '../..');
 /** A story that hangs. How long it may take is measured by `npm run bench -- --only demo`. */
 const RUN_MAX_MS = 240_000;
-const STEPS = ['samples', 'create', 'change', 'drift and repair', 'twenty writers', 'cluster down', 'dead letter', 'repair'];
+const STEPS = ['samples', 'create', 'change', 'drift and repair', 'twenty writers', 'cluster down', 'dead letter', 'replay'];
 
 interface Ended {
   readonly code: number | string | null | undefined;
@@ -87,7 +87,7 @@ describe('dogwatch dev --demo --once', () => {
 
     assert.equal(row('cluster down').followed, '3 changes meanwhile, 0 lost; west went on');
     assert.equal(row('dead letter').followed, 'Stalled, 1 dead letter: child-not-owned');
-    assert.equal(row('repair').followed, 'Ready, no longer Stalled; 1 letter stays');
+    assert.equal(row('replay').followed, 'Ready, no longer Stalled; no dead letter left');
     assert.deepEqual(readdirSync(root), []);
   });
 
@@ -99,6 +99,6 @@ describe('dogwatch dev --demo --once', () => {
     assert.match(stdout, /^ {4}FAILED: Tenant\/harbor in (east|west) is Stalled; .*child-not-owned/m);
     assert.match(stdout, /^1 of 8 steps well in /m);
     assert.match(stdout, /^create failed: Tenant\/harbor in (east|west) is Stalled/m);
-    assert.match(stdout, /^repair +- .* not played$/m);
+    assert.match(stdout, /^replay +- .* not played$/m);
   });
 });

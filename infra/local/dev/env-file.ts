@@ -1,4 +1,4 @@
-/** What other terminals need for `dogwatch reconcile` and kubectl. */
+/** What other terminals need for commands of dogwatch, such as `reconcile` and `replay`, and for kubectl. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { shellWord } from '../shell-word.ts';

@@ -1,5 +1,6 @@
 /** The live view of a development run, as lines: a function of the state and of the terminal's size. */
 import type { BuildState, DevCell, DevLane, DevState, OutcomeLine, StoryLine } from './dev-state.ts';
+import { LETTERS_HINT } from './letters-hint.ts';
 import { type OutcomeText, outcomeText, secondsText } from './outcome-text.ts';
 import { share } from './room.ts';
 import { createPaint, cut, oneLineOf, type Paint, type Style, shownLines, widthOf, wrap } from './shown-text.ts';
@@ -36,7 +37,10 @@ export function liveLines(state: DevState, { width, height, hasColor, utcOffsetM
 
   // In the order in which they are drawn. Needs: what somebody must do, then what happened last. Uses: outcomes take what is left.
   const parts = [
-    { needs: 0, uses: 0, least: 1, most: 1, draw: () => [header(state, width, paint)] },
+    {
+      ...{ needs: 0, uses: 0, least: 1, most: state.deadLetters > 0 ? 2 : 1 },
+      draw: (room: number) => [header(state, width, paint), paint('red', cut(LETTERS_HINT, width))].slice(0, room),
+    },
     {
       ...{ needs: 0, uses: 0, least: 3, most: Math.min(lineCount(story), Math.ceil(height * 0.4)) },
       draw: (room: number) => newestOfStory(state.story, story, room),

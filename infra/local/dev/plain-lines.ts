@@ -1,5 +1,6 @@
 /** What is told without a terminal: a line for each thing that happens, for a file or another program to read. */
 import type { DevCell, DevEvent, DevLane, DevState, StoryLine } from './dev-state.ts';
+import { LETTERS_HINT } from './letters-hint.ts';
 import { outcomeText, secondsText } from './outcome-text.ts';
 import { shownLines } from './shown-text.ts';
 
@@ -18,7 +19,8 @@ export function plainLines(before: DevState, event: DevEvent, utcOffsetMinutes: 
       return cellLines(before.cells, event.cells);
     case 'lanes': {
       const line = laneLine(event);
-      return line === laneLine(before) && before.lanes.length > 0 ? [] : [line];
+      if (line === laneLine(before) && before.lanes.length > 0) return [];
+      return event.deadLetters > 0 && before.deadLetters === 0 ? [line, LETTERS_HINT] : [line];
     }
     case 'outcome': {
       const { time, object, branch, reason, attempt, duration, end } = outcomeText(event.line, utcOffsetMinutes);

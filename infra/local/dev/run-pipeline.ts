@@ -81,7 +81,7 @@ export function runPipeline<Cluster extends DevCluster>(
     const path = [clusters.programs, process.env['PATH']].filter((part) => part !== undefined).join(delimiter);
     const isOtherCode = reconcilers !== undefined;
     const steps = firstSteps({ clusters: all, kinds, isOtherCode, envFile, watcherAddress, path, maxAttempts });
-    setReady({ clusters: all, appliers, queues, watcherAddress, env, firstSteps: steps });
+    setReady({ clusters: all, appliers, queues, watcherAddress, dir, env, firstSteps: steps });
   }
 
   async function tellLevels(): Promise<void> {

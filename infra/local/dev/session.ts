@@ -40,6 +40,8 @@ export interface DevPipeline<Cluster extends DevCluster = EmbeddedCluster> {
   readonly queues: DevQueues;
   /** Where its HTTP side is: `http://host:port`. */
   readonly watcherAddress: string;
+  /** Of the run, and removed with it. */
+  readonly dir: string;
   /** What the watcher is configured by. */
   readonly env: Readonly<Record<string, string>>;
   /** Lines for whoever wants to try something. */

@@ -10,7 +10,7 @@ import { create } from './steps/create.ts';
 import { deadLetter } from './steps/dead-letter.ts';
 import { drift } from './steps/drift.ts';
 import { outage } from './steps/outage.ts';
-import { repair } from './steps/repair.ts';
+import { replay } from './steps/replay.ts';
 import { samples } from './steps/samples.ts';
 import { twentyWriters } from './steps/twenty-writers.ts';
 import { playSteps, type StoryResult } from './story.ts';
@@ -18,7 +18,7 @@ import type { Step } from './story-step.ts';
 import { isWell, type SummaryOptions, summaryLines } from './summary.ts';
 
 /** The story. */
-export const STEPS: readonly Step[] = [samples, create, change, drift, twentyWriters, outage, deadLetter, repair];
+export const STEPS: readonly Step[] = [samples, create, change, drift, twentyWriters, outage, deadLetter, replay];
 
 export interface DemoOptions {
   /** To the view. */

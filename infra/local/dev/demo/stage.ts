@@ -18,6 +18,10 @@ const BOUND_SECONDS = 30;
 /** Nothing waits if so many looks, one after the other, have found nothing. */
 const QUIET_LOOKS = 6;
 const LETTERS_MAX = 10;
+/** A command that waits for a minute itself has room for that. */
+const COMMAND_SECONDS = 90;
+/** Of what a command that failed said, the last lines tell why. */
+const SAID_LINES = 3;
 const ROOT = resolve(import.meta.dirname, '../../../..');
 
 export interface StageOptions {
@@ -35,7 +39,7 @@ export interface OpenStage extends Stage {
 
 /** @throws RangeError where the run has no clusters `east` and `west` */
 export function openStage({ pipeline, ledger, signal, tell }: StageOptions): OpenStage {
-  const { queues, watcherAddress, env } = pipeline;
+  const { queues, watcherAddress, env, dir } = pipeline;
   const clusters = pipeline.clusters.map((cluster) => openStageCluster(cluster, dirname(cluster.kubeconfigPath), signal));
   const named = (name: string): StageCluster => {
     const found = clusters.find((cluster) => cluster.name === name);
@@ -93,6 +97,7 @@ export function openStage({ pipeline, ledger, signal, tell }: StageOptions): Ope
   return {
     east: named('east'),
     west: named('west'),
+    dir,
     signal,
     tell,
     until,
@@ -137,20 +142,26 @@ export function openStage({ pipeline, ledger, signal, tell }: StageOptions): Ope
         throw error;
       }
     },
-    async reconcile({ name }, { type, at }) {
-      const words = [
-        `${type.kind.toLowerCase()}/${at.name}`,
-        '--cluster',
-        name,
-        ...(at.namespace === undefined ? [] : ['-n', at.namespace]),
-      ];
-      const { code, stdout, stderr } = await runCommand(process.execPath, ['functions/cli/bin.js', 'reconcile', ...words], {
+    async letterCount() {
+      return (await queues.levels()).deadLetters;
+    },
+    async dogwatch(...words) {
+      const command = `dogwatch ${words.join(' ')}`;
+      const {
+        code,
+        signal: killedBy,
+        stdout,
+        stderr,
+      } = await runCommand(process.execPath, ['functions/cli/bin.js', ...words], {
         cwd: ROOT,
         env: { ...plainEnv(), ...env },
-        timeoutSeconds: BOUND_SECONDS,
+        timeoutSeconds: COMMAND_SECONDS,
+      }).catch((error: unknown) => {
+        throw new StepFailure(`${command}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
       });
-      if (code !== 0) throw new StepFailure(`dogwatch reconcile ${words.join(' ')} ends with code ${code}: ${stderr.trim()}`);
-      return stdout.trim();
+      if (code === 0) return stdout.trim();
+      const says = stderr.trim().split('\n').slice(-SAID_LINES).join('; ');
+      throw new StepFailure(`${command} ends with ${code === null ? killedBy : `code ${code}`}: ${says}`);
     },
     close() {
       for (const cluster of clusters) cluster.close();

@@ -67,6 +67,8 @@ export interface Letter {
 export interface Stage {
   readonly east: StageCluster;
   readonly west: StageCluster;
+  /** A folder that is removed with the run, however that ends. */
+  readonly dir: string;
   readonly signal: AbortSignal;
   /** One more line, in the middle of a step. */
   tell(text: string): void;
@@ -98,8 +100,10 @@ export interface Stage {
   sentByWatcher(cluster: StageCluster): Promise<number>;
   /** The letters that are in the dead-letter queue; they stay there. */
   letters(): Promise<readonly Letter[]>;
+  /** How many there are, also of those that somebody has received and that nobody else sees now. */
+  letterCount(): Promise<number>;
   /** Whether SQS has a queue of the name. */
   hasQueue(name: string): Promise<boolean>;
-  /** Runs `dogwatch reconcile`, and returns what it printed. @throws StepFailure where its exit code is not 0 */
-  reconcile(cluster: StageCluster, object: StageObject): Promise<string>;
+  /** Runs a command as in another terminal, and returns what it printed. @throws StepFailure where its exit code is not 0 */
+  dogwatch(...words: readonly string[]): Promise<string>;
 }

@@ -115,6 +115,7 @@ const TABLE: readonly (readonly [what: string, state: DevState, width: number, h
     30,
     [
       'dogwatch dev  function up to date (210 ms)  1 dead letter  3 outcomes  Ctrl-C stops',
+      'dead letters: npm run -s dogwatch -- replay ls, then replay plan, replay apply',
       '',
       'kubeconfig of east: /tmp/dev/east.kubeconfig',
       'in another terminal: source /tmp/dev/env',
@@ -136,6 +137,13 @@ const TABLE: readonly (readonly [what: string, state: DevState, width: number, h
       '10:00:07  east/Tenant/日本  transient     spec-changed   #2  42ms  again in 8s, http-503',
       '10:00:07  east/Tenant/bad   author-error  spec-changed   #1  42ms  dead letter, author-error: no tier',
     ],
+  ],
+  [
+    'what one does about dead letters for as long as there are some',
+    of({ kind: 'lanes', lanes: [], deadLetters: 1 }, { kind: 'lanes', lanes: [], deadLetters: 0 }),
+    80,
+    24,
+    ['dogwatch dev  starting  0 dead letters  0 outcomes  Ctrl-C stops'],
   ],
   [
     'first what needs somebody where there is little, and the last outcomes',

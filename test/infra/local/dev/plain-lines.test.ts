@@ -79,12 +79,14 @@ const TABLE: readonly (readonly [what: string, events: readonly DevEvent[], line
     ['cell  east/Namespace (child)  streaming  3 objects  0 unsettled', 'cell  east/Namespace (child)  gone'],
   ],
   [
-    'lanes where a figure changed',
-    [lanes(2), lanes(2), lanes(3), lanes(3, 1)],
+    'lanes where a figure changed, and with the first dead letter what one does about it',
+    [lanes(2), lanes(2), lanes(3), lanes(3, 1), lanes(3, 2)],
     [
       'lanes  live 2 ready 1 delayed 0 in flight  0 dead letters',
       'lanes  live 3 ready 1 delayed 0 in flight  0 dead letters',
       'lanes  live 3 ready 1 delayed 0 in flight  1 dead letter',
+      'dead letters: npm run -s dogwatch -- replay ls, then replay plan, replay apply',
+      'lanes  live 3 ready 1 delayed 0 in flight  2 dead letters',
     ],
   ],
   ['an outcome', [outcome(RUN)], ['outcome  00:30:07  east/Tenant/acme  reconciled  spec-changed  #1  42ms  done']],

@@ -9,6 +9,7 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { type ApiServer, startApiServer } from '../../../../../infra/local/api-server/api-server.ts';
 import { createLedger, type Ledger } from '../../../../../infra/local/dev/demo/ledger.ts';
 import { type OpenStage, openStage } from '../../../../../infra/local/dev/demo/stage.ts';
+import { StepFailure } from '../../../../../infra/local/dev/demo/story-step.ts';
 import type { DevPipeline } from '../../../../../infra/local/dev/session.ts';
 import { writeKubeconfig } from '../kubeconfigs.ts';
 
@@ -52,7 +53,7 @@ describe('the stage of a story', () => {
       return { kind: 'lanes', lanes: [lane], deadLetters: 0 };
     };
     const pipeline = {
-      ...{ clusters: [cluster('east'), cluster('west')], queues: { levels }, env: {} },
+      ...{ clusters: [cluster('east'), cluster('west')], queues: { levels }, env: { DOGWATCH_DEAD_LETTER_QUEUE_URL: 'no URL' }, dir },
       watcherAddress: `http://127.0.0.1:${(watcher.address() as AddressInfo).port}`,
     } as unknown as DevPipeline;
     stage = openStage({ pipeline, ledger, signal: ending.signal, tell: () => undefined });
@@ -108,6 +109,14 @@ describe('the stage of a story', () => {
     ];
     assert.equal(await stage.sentByWatcher(stage.east), 6);
     assert.equal(await stage.sentByWatcher(stage.west), 20);
+  });
+
+  it('fails with the words and the last lines of a command that does not end with 0', async () => {
+    await assert.rejects(
+      stage.dogwatch('replay', 'status'),
+      (error) =>
+        error instanceof StepFailure && /^dogwatch replay status ends with code 2: .*DOGWATCH_DEAD_LETTER_QUEUE_URL/.test(error.message),
+    );
   });
 
   it('has a cluster answer again after an outage, and leaves no file of it', async () => {
