@@ -8,6 +8,7 @@ import { queueNameOf } from '../../core/settings.ts';
 import { accountedFor } from '../../replay/accounted.ts';
 import { applyPlan } from '../../replay/apply/apply.ts';
 import { type AuditFile, auditPathOf, openAudit } from '../../replay/apply/audit-file.ts';
+import { checkAuditPlan } from '../../replay/apply/audit-text.ts';
 import type { ApplySettings } from '../../replay/apply/contract.ts';
 import { checkPlanQueue, type ReadPlan, readPlan } from '../../replay/plan-reader.ts';
 import type { ExitCode } from '../main.ts';
@@ -117,6 +118,7 @@ export async function carryOut(
   if (!(await confirm(deed, { yes, terminal, stop, say }))) return 1;
   const audit = tools.openAudit(auditPath);
   try {
+    checkAuditPlan(audit, plan.madeAt);
     const summary = await applyPlan({
       ...{ plan, accounted, queue, description, sender, bulkQueueUrl, source, audit, clock, stop, settings, command },
       tell: tellApply(progress, settings),

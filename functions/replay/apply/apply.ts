@@ -7,8 +7,7 @@
 import type { ReceivedLetter } from '../../adapters/letter-queue-port.ts';
 import { TransientError } from '../../core/errors.ts';
 import { Agenda } from './agenda.ts';
-import { AUDIT_VERSION } from './audit-line.ts';
-import { lateLines, leftLines, SerialAudit } from './audit-notes.ts';
+import { beginLine, lateLines, leftLines, SerialAudit } from './audit-notes.ts';
 import { type Past, pastOf } from './audit-text.ts';
 import { BATCH_MAX, type BatchDesk, runBatch } from './batch.ts';
 import { Clusters } from './clusters.ts';
@@ -115,13 +114,10 @@ class Apply {
   }
 
   async run(): Promise<ApplySummary> {
-    const { plan, settings, command, clock, stop, description, source } = this.#options;
+    const { clock, stop, description, source } = this.#options;
     const visibilitySeconds = visibilityFor(description.depth);
     const at = clock.now().toISOString();
-    await this.#audit.append(
-      [{ kind: 'begin', at, version: AUDIT_VERSION, by: settings.by, command, plan: plan.sha256, settings, visibilitySeconds }],
-      'synced',
-    );
+    await this.#audit.append([beginLine(this.#options, at, visibilitySeconds)], 'synced');
     const onStop = (): void => this.#ending.stopFor('signal');
     stop.addEventListener('abort', onStop);
     if (stop.aborted) onStop();

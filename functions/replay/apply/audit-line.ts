@@ -19,6 +19,8 @@ export type AuditLine =
       readonly command: string;
       /** SHA-256 of its file. */
       readonly plan: string;
+      /** When that was made. */
+      readonly madeAt?: string;
       readonly settings: ApplySettings;
       /** How long letters may stay hidden after it was killed. */
       readonly visibilitySeconds?: number;

@@ -1,7 +1,7 @@
 /** What an apply writes down: lines in the order in which things happened, and those about letters that came late or stay. */
-import type { AuditLine } from './audit-line.ts';
+import { AUDIT_VERSION, type AuditLine } from './audit-line.ts';
 import type { Past } from './audit-text.ts';
-import type { AuditPort } from './contract.ts';
+import type { ApplyOptions, AuditPort } from './contract.ts';
 import type { Item } from './items.ts';
 import { fateOf } from './tally.ts';
 
@@ -19,6 +19,12 @@ export class SerialAudit implements Pick<AuditPort, 'append'> {
     this.#last = appended.catch(() => undefined); // whoever asked is told
     return appended;
   }
+}
+
+/** What an apply begins with. */
+export function beginLine({ plan, settings, command }: ApplyOptions, at: string, visibilitySeconds: number): AuditLine {
+  const { sha256, madeAt } = plan;
+  return { kind: 'begin', at, version: AUDIT_VERSION, by: settings.by, command, plan: sha256, madeAt, settings, visibilitySeconds };
 }
 
 export interface LateLetters {

@@ -14,7 +14,13 @@ const place = z.looseObject({
   name: z.string(),
 });
 const line = z.discriminatedUnion('kind', [
-  z.looseObject({ kind: z.literal('begin'), at: z.string(), version: z.int(), visibilitySeconds: z.number().optional() }),
+  z.looseObject({
+    kind: z.literal('begin'),
+    at: z.string(),
+    version: z.int(),
+    madeAt: z.string().optional(),
+    visibilitySeconds: z.number().optional(),
+  }),
   z.looseObject({
     ...{ kind: z.literal('intent'), at: z.iso.datetime(), envelope: z.string(), object: place, letters: messageIds },
     replay: z.looseObject({ of: z.string(), by: z.string(), at: z.iso.datetime(), count: z.int() }),
@@ -70,6 +76,20 @@ function parseLine(text: string): AuditLine | undefined {
   if (typeof kind !== 'string') return undefined;
   if (RELIED_ON.has(kind) && !line.safeParse(json).success) return undefined;
   return json as AuditLine;
+}
+
+/**
+ * A new plan in the place of an older one has letters that came since: what the audit says was sent does not stand for them.
+ *
+ * @throws ConfigError `audit-other-plan`
+ */
+export function checkAuditPlan({ past, path }: { readonly past: readonly AuditLine[]; readonly path: string }, madeAt: string): void {
+  const other = past.find((one) => one.kind === 'begin' && one.madeAt !== undefined && one.madeAt !== madeAt);
+  if (other?.kind !== 'begin') return;
+  throw new ConfigError(
+    'audit-other-plan',
+    `the audit ${path} is of a plan of ${other.madeAt}, and this one is of ${madeAt}; rename this plan, so that it has an audit of its own`,
+  );
 }
 
 export type Intent = Extract<AuditLine, { kind: 'intent' }>;

@@ -27,6 +27,8 @@ export type Place = NonNullable<PlanItem['object']>;
 export interface PlanToApply {
   /** Of the plan's file, in hexadecimal: says which plan an audit is about. */
   readonly sha256: string;
+  /** ISO 8601 in UTC; one that is edited keeps it. */
+  readonly madeAt: string;
   readonly items: readonly PlanItem[];
 }
 

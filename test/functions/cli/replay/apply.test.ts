@@ -166,6 +166,23 @@ describe('replay apply', () => {
     assert.ok(!existsSync(join(scene.dir, 'night.audit.jsonl.lock')));
   });
 
+  it('does not take what was sent by another plan of that name for letters that came since', async () => {
+    const { world } = scene;
+    const { letters } = world;
+    world.tenant('a', { behaviour: 'fails' });
+    world.letter('a');
+    await scene.plan();
+    const remove = letters.remove.bind(letters);
+    letters.remove = async (handles) => [...handles.keys()];
+    await scene.apply();
+    letters.remove = remove;
+    await world.clock.advance(400_000);
+    await scene.plan();
+    const before = letters.stored.length;
+    await assert.rejects(scene.apply(), { code: 'audit-other-plan' });
+    assert.deepEqual([before, letters.stored.length, letters.hiddenCount], [2, 2, 0]);
+  });
+
   it('leaves a plan alone that another process works on', async () => {
     await night();
     writeFileSync(join(scene.dir, 'night.audit.jsonl.lock'), JSON.stringify({ pid: process.pid, host: 'elsewhere' }));

@@ -116,7 +116,7 @@ export class World {
     const records = this.letters.stored.map((stored) => reader.recordOf({ ...stored, receiptHandle: '' }));
     const groups = Map.groupBy(records, ({ messageId, target, uid }) => (target === undefined ? messageId : `${placeKey(target)} ${uid}`));
     const items = await Promise.all([...groups.values()].map((letters) => this.#itemOf(letters)));
-    return { sha256: 'f'.repeat(64), items };
+    return { sha256: 'f'.repeat(64), madeAt: this.clock.now().toISOString(), items };
   }
 
   async #itemOf(letters: readonly LetterRecord[]): Promise<PlanItem> {
