@@ -38,11 +38,12 @@ export function actedOn(counts: ReadonlyMap<ReplayClass, Count>): number {
   return sumOf([...counts].filter(([name]) => name === 'to-replay' || ACKNOWLEDGED.includes(name)).map(([, count]) => count)).letters;
 }
 
-/** True where the plan is done: nothing failed, nothing is open, and no letter is missed. */
+/** True where the plan is done: nothing failed or came back, nothing is open, and no letter is missed. */
 export function isDone({ end, letters, sends, earlierSends }: ApplySummary): boolean {
   return (
     end === 'done' &&
     letters.missed === 0 &&
+    letters.cameBack === 0 &&
     letters.notDeleted === 0 &&
     [sends, earlierSends].every(({ bad, unjudged }) => bad === 0 && unjudged === 0) &&
     Object.keys(letters.left).every((reason) => EXPECTED_LEFT.has(reason))
