@@ -17,6 +17,7 @@ import { objectFactsOf } from './explain/object-facts.ts';
 import { type ExplainPorts, PORTS } from './explain/ports.ts';
 import { askWatcher, metricsUrl } from './explain/watcher.ts';
 import type { ExitCode } from './main.ts';
+import { jsonLine } from './replay/text.ts';
 
 /** As commander names them by their flags. */
 export interface ExplainOptions extends LookWords {
@@ -40,7 +41,7 @@ export async function explainObject(
 ): Promise<ExitCode> {
   const facts = await factsOf(env, words, options, ports);
   const answer = answerOf(facts, options.queue);
-  if (options.json === true) ports.print(JSON.stringify(answerJson(answer)));
+  if (options.json === true) ports.print(jsonLine(answerJson(answer)));
   else for (const line of answerText(answer)) ports.print(line);
   return answer.exitCode;
 }

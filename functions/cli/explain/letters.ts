@@ -11,6 +11,7 @@ import { stateOf } from '../../replay/object-state.ts';
 import { kindFactsOf } from '../../replay/read-objects.ts';
 import { judgeLetters, REASON_TEXTS, type Reading } from '../../replay/verdict.ts';
 import { lookAt } from '../replay/desk.ts';
+import { reasonText } from '../replay/text.ts';
 import type { ExplainPorts } from './ports.ts';
 
 export interface LookWords {
@@ -90,7 +91,7 @@ export function judgeFound(
     return {
       ...{ messageId: record.messageId, code: record.code, message, deadLetteredMs: record.deadLetteredMs, generation: record.generation },
       needsRun: verdict.class === 'to-replay',
-      because: REASON_TEXTS[verdict.reason] ?? verdict.reason,
+      because: reasonText(verdict.reason, REASON_TEXTS),
     };
   });
   return { kind: 'told', value };

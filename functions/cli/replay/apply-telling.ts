@@ -3,7 +3,7 @@ import type { ApplyEvent, ApplySettings, SendVerdict } from '../../replay/apply/
 import { LEFT_TEXTS } from '../../replay/apply/decide.ts';
 import { placeText } from './acting.ts';
 import type { Progress } from './progress.ts';
-import { plural, printable } from './text.ts';
+import { plural, printable, reasonText } from './text.ts';
 
 /** Objects of one kind of trouble that are told one by one; the audit has all. */
 const TOLD_MAX = 20;
@@ -45,14 +45,11 @@ export function tellApply(progress: Progress, settings: Pick<ApplySettings, 'can
         return progress.note(`warning: ${printable(event.cluster)}: ${printable(event.says)}; its letters are left`);
       case 'left':
         if (isNews(event.reason) && event.object !== undefined)
-          tellSome('left', `left: ${placeText(event.object)}: ${LEFT_TEXTS[event.reason] ?? event.reason}`);
+          tellSome('left', `left: ${placeText(event.object)}: ${reasonText(event.reason, LEFT_TEXTS)}`);
         return;
       case 'verdict':
         if (isTold(event.verdict))
-          tellSome(
-            event.verdict,
-            `${event.verdict}: ${placeText(event.object)}: ${VERDICT_TEXTS[event.reason] ?? LEFT_TEXTS[event.reason] ?? printable(event.reason)}`,
-          );
+          tellSome(event.verdict, `${event.verdict}: ${placeText(event.object)}: ${reasonText(event.reason, VERDICT_TEXTS, LEFT_TEXTS)}`);
         return;
       case 'stopping':
         // Whoever sends a signal is told so at once.

@@ -3,7 +3,7 @@ import type { ApplySettings, ApplySummary } from '../../replay/apply/contract.ts
 import { LEFT_TEXTS } from '../../replay/apply/decide.ts';
 import { REASON_TEXTS, type ReplayClass } from '../../replay/verdict.ts';
 import { type Count, figuresOf, sumOf } from './acting.ts';
-import { plural } from './text.ts';
+import { plural, reasonText } from './text.ts';
 
 /** Classes whose letters go although nothing is sent. */
 const ACKNOWLEDGED: readonly ReplayClass[] = ['converged', 'gone', 'superseded'];
@@ -54,7 +54,7 @@ export function summaryText({ end, failure, letters, sends, earlierSends }: Appl
   const { received, sent, folded, sentBefore, acknowledged, left, notOfPlan, notDeleted, missed, notReleased, cameBack } = letters;
   const row = (count: number, says: string): string[] => (count === 0 ? [] : [`${String(count).padStart(8)}  ${says}`]);
   const rows = (counts: Readonly<Record<string, number>>, verb: string, texts: Readonly<Record<string, string>>): string[] =>
-    Object.entries(counts).flatMap(([reason, count]) => row(count, `${verb}: ${texts[reason] ?? reason}`));
+    Object.entries(counts).flatMap(([reason, count]) => row(count, `${verb}: ${reasonText(reason, texts)}`));
   const stopped = 'stopped; the same command goes on from here';
   const ends = {
     done: 'done',

@@ -3,7 +3,7 @@ import type { DropSummary } from '../../replay/drop.ts';
 import type { PlanItem } from '../../replay/plan.ts';
 import { REASON_TEXTS } from '../../replay/verdict.ts';
 import { placeText } from './acting.ts';
-import { plural, printable } from './text.ts';
+import { plural, reasonText } from './text.ts';
 
 /** Objects that are named before their letters go. */
 const NAMED_MAX = 20;
@@ -21,7 +21,7 @@ export function namedObjects(items: readonly PlanItem[]): string[] {
   return [
     ...named.slice(0, NAMED_MAX).map(({ class: name, reason, object, letters }) => {
       const of = object === undefined ? 'no object' : placeText(object);
-      return `  ${name.replace('-', ' ')}: ${of}: ${plural(letters.length, 'letter')}: ${REASON_TEXTS[reason] ?? printable(reason)}`;
+      return `  ${name.replace('-', ' ')}: ${of}: ${plural(letters.length, 'letter')}: ${reasonText(reason, REASON_TEXTS)}`;
     }),
     ...more,
   ];

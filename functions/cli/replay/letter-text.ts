@@ -3,7 +3,7 @@ import type { Envelope } from '../../../events/envelope.ts';
 import { groupKind } from '../../../events/resource.ts';
 import { REASON_TEXTS } from '../../replay/verdict.ts';
 import type { Shown } from './show.ts';
-import { leftText, plural, printable, timeText } from './text.ts';
+import { leftText, plural, printable, reasonText, timeText } from './text.ts';
 
 /** Width of the words before what is said. */
 const WIDTH = 11;
@@ -56,7 +56,7 @@ function envelopeText({ data }: Envelope): string[] {
 
 /** The object as it is now, what changed since the letter, and what the letter comes to. */
 export function nowText({ record, verdict, state, untold, changes }: Shown): string[] {
-  const says = `${verdict.class.replace('-', ' ')}: ${REASON_TEXTS[verdict.reason] ?? verdict.reason}${untold === undefined ? '' : ` (${untold})`}`;
+  const says = `${verdict.class.replace('-', ' ')}: ${reasonText(verdict.reason, REASON_TEXTS)}${untold === undefined ? '' : ` (${untold})`}`;
   if (state === undefined) return ['now', line('verdict', says)];
   const { generation, observedGeneration, uid } = state;
   const moved = generation === undefined || record.generation === undefined ? undefined : generation - record.generation;

@@ -7,7 +7,7 @@ import type { ExitCode } from '../main.ts';
 import { atDesk, type Desk, type DeskOptions } from './desk.ts';
 import { meantLetters } from './meant-letters.ts';
 import { keepGarbageSmall } from './small-heap.ts';
-import { leftText, plural, table, timeText } from './text.ts';
+import { jsonLine, leftText, plural, table, timeText } from './text.ts';
 
 export interface LsOptions extends DeskOptions, FilterWords {}
 
@@ -35,7 +35,7 @@ export async function listLetters(desk: Desk, words: FilterWords): Promise<ExitC
   if (json) {
     const queue = { url, arn, retentionSeconds, depth };
     const counts = { received: looked.report.seenCount, letters: letters.length, objects: objectCount };
-    print(JSON.stringify({ version: 1, queue, filters: words, ...counts, warnings: looked.warnings, groups: groups.map(groupJson) }));
+    print(jsonLine({ version: 1, queue, filters: words, ...counts, warnings: looked.warnings, groups: groups.map(groupJson) }));
     return 0;
   }
   const among = letters.length === looked.report.seenCount ? '' : ` (of ${looked.report.seenCount})`;

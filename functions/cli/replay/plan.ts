@@ -12,7 +12,7 @@ import { atDesk, type Desk, openSource } from './desk.ts';
 import { filterWordsOf, type LsOptions } from './ls.ts';
 import { type MeantLetters, meantLetters } from './meant-letters.ts';
 import { keepGarbageSmall } from './small-heap.ts';
-import { plural, printable, table } from './text.ts';
+import { jsonLine, plural, printable, reasonText, table } from './text.ts';
 
 export interface PlanOptions extends LsOptions {
   /** Where the plan is written; a file of its own in the working directory if left out. */
@@ -99,7 +99,7 @@ async function planOf(
     ...{ classes: countClasses(items), warnings: looked.warnings },
   };
   file.write(head, writtenItems(draft, items, retentionSeconds));
-  if (json) print(JSON.stringify({ ...head, path: file.path }));
+  if (json) print(jsonLine({ ...head, path: file.path }));
   else for (const line of planText(head, draft, file.path)) print(line);
   return 0;
 }
@@ -107,7 +107,7 @@ async function planOf(
 function planText(head: PlanHead, draft: PlanDraft, path: string): string[] {
   const rows = REPLAY_CLASSES.flatMap((name) =>
     Object.entries(head.classes[name]?.reasons ?? {}).map(([reason, { letters, objects }]) => [
-      ...[name.replace('-', ' '), String(objects), String(letters), REASON_TEXTS[reason] ?? reason],
+      ...[name.replace('-', ' '), String(objects), String(letters), reasonText(reason, REASON_TEXTS)],
     ]),
   );
   const told = draft.items().filter(({ target, verdict }) => target !== undefined && TOLD_CLASSES.includes(verdict.class));

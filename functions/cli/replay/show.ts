@@ -12,7 +12,7 @@ import { judgeLetters, type Reading, type Verdict, verdictWithoutObject } from '
 import type { ExitCode } from '../main.ts';
 import { atDesk, type Desk, type DeskOptions, lookAt, openSource } from './desk.ts';
 import { letterText, nowText } from './letter-text.ts';
-import { plural } from './text.ts';
+import { jsonLine, plural } from './text.ts';
 
 export interface ShowOptions extends DeskOptions {
   readonly namespace?: string;
@@ -94,7 +94,7 @@ export async function showLetters(
   const shown: Shown[] = [];
   for (const one of found.sort((a, b) => (a.record.firstSeenMs ?? 0) - (b.record.firstSeenMs ?? 0)))
     shown.push(await look(one, desk, source));
-  if (json) print(JSON.stringify({ version: 1, letters: shown.map(shownJson), more: moreCount }));
+  if (json) print(jsonLine({ version: 1, letters: shown.map(shownJson), more: moreCount }));
   else for (const one of shown) for (const line of [...letterText(one, clock.now()), ...nowText(one), '']) print(line);
   if (moreCount > 0) say(`${plural(moreCount, 'letter')} more of ${words}; a message id shows one`);
   return 0;

@@ -5,6 +5,21 @@ export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Co}\u2028\u2029]|\p{Surrogate}/gu, '\ufffd');
 }
 
+/** What is said of the reason in the first of `texts` that knows it; else the reason itself, which a plan edited by hand may have. */
+export function reasonText(reason: string, ...texts: readonly Readonly<Record<string, string>>[]): string {
+  return texts.find((each) => Object.hasOwn(each, reason))?.[reason] ?? printable(reason);
+}
+
+/** The value as one line of JSON that can do nothing to a terminal either: what could is written as \\u escapes. */
+export function jsonLine(value: unknown): string {
+  return JSON.stringify(value).replace(/[\p{Cc}\p{Cf}\p{Co}\u2028\u2029]/gu, (character) =>
+    character
+      .split('')
+      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+      .join(''),
+  );
+}
+
 /** Rows under their titles, columns two spaces apart; those named in `numbers` end at the right. */
 export function table(titles: readonly string[], rows: readonly (readonly string[])[], numbers: readonly string[] = []): string[] {
   const lines = [titles, ...rows.map((row) => row.map(printable))];
