@@ -84,11 +84,18 @@ export class Keeper {
     return held.filter((_, place) => left.has(place));
   }
 
-  /** Gives all back. @returns how many could not be: they come back when their visibility ends */
+  /**
+   * Gives all back, until SQS has taken nothing of a whole call, however often it was asked: it will not take the others either.
+   *
+   * @returns how many could not be: they come back when their visibility ends
+   */
   async releaseAll(): Promise<number> {
     const { queue, clock } = this.#options;
+    let isRefused = false;
     const counts = await mapBounded(chunks(this.#held.takeAll()), CALLS_AT_ONCE, async (some) => {
+      if (isRefused) return some.length;
       const left = await insist(some, (handles) => queue.release(handles), clock);
+      isRefused ||= left.length === some.length;
       return left.length;
     });
     return counts.reduce((sum, count) => sum + count, 0);
@@ -96,7 +103,7 @@ export class Keeper {
 
   async #extend(messageIds: readonly string[]): Promise<void> {
     const { queue, clock, visibilitySeconds, ended } = this.#options;
-    for (const ids of chunks(messageIds)) {
+    await mapBounded(chunks(messageIds), CALLS_AT_ONCE, async (ids) => {
       if (ended.aborted) return;
       const untilMs = clock.steadyMs() + visibilitySeconds * 1000;
       const held = ids.flatMap((id) => {
@@ -106,7 +113,7 @@ export class Keeper {
       const handles = held.map(({ handle }) => handle);
       const left = new Set(await queue.extend(handles, visibilitySeconds));
       for (const [place, { id, handle }] of held.entries()) if (!left.has(place)) this.#held.extend(id, handle, untilMs);
-    }
+    });
   }
 }
 
