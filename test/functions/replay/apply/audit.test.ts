@@ -108,8 +108,8 @@ describe('openAudit', () => {
   };
 
   it('stands beside its plan', () => {
-    assert.equal(auditPathOf('/work/night.json'), '/work/night.audit.jsonl');
-    assert.equal(auditPathOf('/work/night'), '/work/night.audit.jsonl');
+    assert.equal(auditPathOf('/plans/night.json'), '/plans/night.audit.jsonl');
+    assert.equal(auditPathOf('/plans/night'), '/plans/night.audit.jsonl');
   });
 
   it('keeps lines for the next, for its owner alone', async () => {
