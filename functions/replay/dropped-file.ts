@@ -5,6 +5,7 @@ import { dirname } from 'node:path';
 import { ConfigError } from '../core/errors.ts';
 import { takeLock } from './apply/file-lock.ts';
 import type { DropSummary } from './drop.ts';
+import { syncFolder } from './durable-file.ts';
 import { jsonLinesOf } from './json-lines.ts';
 import type { LetterCopy } from './letter-copy.ts';
 import type { PlanItem } from './plan.ts';
@@ -98,7 +99,7 @@ interface Held {
 async function opened(path: string, file: FileHandle, { trying, release }: Held): Promise<OpenDropFile> {
   // What is trusted to be there has to survive a loss of power, whoever wrote it.
   await file.sync();
-  await syncFolder(path);
+  syncFolder(dirname(path));
   const { past, unreadableCount, isTorn } = await readPast(file, path);
   /** What waits while the disk is at work goes with the next write: a sync for each batch would take far longer. */
   let waiting = isTorn ? '\n' : '';
@@ -153,17 +154,4 @@ async function readPast(
   const last = Buffer.alloc(1);
   if (size > 0) await file.read(last, 0, 1, size - 1);
   return { past, unreadableCount, isTorn: size > 0 && last[0] !== 0x0a };
-}
-
-/** So that a file which is new is there after a loss of power; not every system lets a folder be opened. */
-async function syncFolder(path: string): Promise<void> {
-  let folder: FileHandle | undefined;
-  try {
-    folder = await open(dirname(path), 'r');
-    await folder.sync();
-  } catch {
-    // Such a system keeps its folders in order by itself, or does not keep them at all.
-  } finally {
-    await folder?.close();
-  }
 }

@@ -1,7 +1,8 @@
 /** Letters in a folder of their own: all of them, or none. */
-import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rmdirSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { ConfigError } from '../core/errors.ts';
+import { syncFolder, writeWhole } from './durable-file.ts';
 
 export interface ExportFolder {
   /** Absolute; of the file of the letters. */
@@ -51,9 +52,9 @@ export function openExportFolder(out: string): ExportFolder {
   let isFinished = false;
   let text = '';
   const flush = (): void => {
-    const bytes = Buffer.from(text);
+    const whole = text;
     text = '';
-    for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
+    writeWhole(file, whole);
   };
   const close = (): void => {
     if (isOpen) closeSync(file);
@@ -71,7 +72,7 @@ export function openExportFolder(out: string): ExportFolder {
         flush();
         fsyncSync(file);
         close();
-        writeWhole(join(folder, ABOUT), `${JSON.stringify(about, undefined, 2)}\n`);
+        writeNew(join(folder, ABOUT), `${JSON.stringify(about, undefined, 2)}\n`);
         renameSync(draft, path);
         isFinished = true;
         syncFolder(folder);
@@ -86,26 +87,13 @@ export function openExportFolder(out: string): ExportFolder {
   };
 }
 
-function writeWhole(path: string, text: string): void {
+/** Synced, where there is no such file. */
+function writeNew(path: string, text: string): void {
   const file = openSync(path, 'wx', 0o600);
   try {
-    const bytes = Buffer.from(text);
-    for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
+    writeWhole(file, text);
     fsyncSync(file);
   } finally {
     closeSync(file);
-  }
-}
-
-/** Not every system lets a folder be opened. */
-function syncFolder(path: string): void {
-  let folder: number | undefined;
-  try {
-    folder = openSync(path, 'r');
-    fsyncSync(folder);
-  } catch {
-    // Nothing is deleted for it, so a loss of power only costs the export.
-  } finally {
-    if (folder !== undefined) closeSync(folder);
   }
 }

@@ -1,7 +1,8 @@
 /** A plan on disk: whole or not there, and never in the place of another file. */
-import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { ConfigError } from '../core/errors.ts';
+import { writeWhole } from './durable-file.ts';
 import type { PlanHead, WritableItem } from './plan.ts';
 
 export interface PlanFile {
@@ -87,11 +88,6 @@ function writeAll(file: number, head: PlanHead, items: Iterable<WritableItem>): 
     comma = ',';
   }
   writeWhole(file, `${text}\n  ]\n}\n`);
-}
-
-function writeWhole(file: number, text: string): void {
-  const bytes = Buffer.from(text);
-  for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
 }
 
 /** A link fails where there is a file by now; not every file system has links. */

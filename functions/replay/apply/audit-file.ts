@@ -1,7 +1,8 @@
 /** The audit of a plan on disk: lines that are added at its end and never changed, by one process at a time. */
-import { closeSync, fstatSync, fsyncSync, openSync, readFileSync, readSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, fsyncSync, openSync, readFileSync, readSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { ConfigError } from '../../core/errors.ts';
+import { syncFolder, type Write, writeWhole } from '../durable-file.ts';
 import { readAudit } from './audit-text.ts';
 import type { AuditPort } from './contract.ts';
 import { takeLock } from './file-lock.ts';
@@ -17,9 +18,6 @@ export function auditPathOf(planPath: string): string {
   return `${planPath.replace(/\.json$/, '')}.audit.jsonl`;
 }
 
-/** Writes at the end of a file. @returns how many of the bytes it took, at least one */
-type Write = (file: number, bytes: Uint8Array) => number;
-
 /**
  * Opens an audit, or begins one; readable by its owner only. What the disk did not take once ends it: a line after half of one would make it
  * unreadable for the next.
@@ -27,12 +25,12 @@ type Write = (file: number, bytes: Uint8Array) => number;
  * @param write  a test has its own, of a disk that is full
  * @throws ConfigError `audit-locked` while another process has it; `audit-damaged`, `audit-version`; `audit-unwritable`
  */
-export function openAudit(path: string, write: Write = writeSync): AuditFile {
+export function openAudit(path: string, write?: Write): AuditFile {
   const lock = trying(path, () => takeLock(`${path}.lock`));
   let file: number | undefined;
   try {
     file = trying(path, () => openSync(path, 'a+', 0o600));
-    syncFolder(path);
+    syncFolder(dirname(path));
     const past = readAudit(
       trying(path, () => readFileSync(path, 'utf8')),
       path,
@@ -91,22 +89,4 @@ function endsInside(file: number): boolean {
   const last = Buffer.alloc(1);
   readSync(file, last, 0, 1, size - 1);
   return last[0] !== 0x0a;
-}
-
-function writeWhole(file: number, text: string, write: Write): void {
-  const bytes = Buffer.from(text);
-  for (let at = 0; at < bytes.length; ) at += write(file, bytes.subarray(at));
-}
-
-/** So that a file which is new is there after a loss of power; not every system lets a folder be opened. */
-function syncFolder(path: string): void {
-  let folder: number | undefined;
-  try {
-    folder = openSync(dirname(path), 'r');
-    fsyncSync(folder);
-  } catch {
-    // Then its lines may go with it, and letters of one batch are sent twice.
-  } finally {
-    if (folder !== undefined) closeSync(folder);
-  }
 }
