@@ -1,6 +1,6 @@
 /** What was dropped, on disk: lines that are added at the end and never changed, by one process at a time. */
-import { constants } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import { constants, existsSync } from 'node:fs';
+import { type FileHandle, open, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { ConfigError } from '../core/errors.ts';
 import { takeLock } from './apply/file-lock.ts';
@@ -44,6 +44,7 @@ export interface OpenDropFile extends DropFile {
   readonly path: string;
   /** Lines that cannot be read, such as one that a process left unfinished when it died: no letter of them counts as kept. */
   readonly unreadableCount: number;
+  /** Lets other processes have it; one that was begun, and has no line, is not left behind. */
   close(): Promise<void>;
 }
 
@@ -77,9 +78,10 @@ export async function openDropFile(path: string, openFile: typeof open = open): 
   try {
     return await trying(async () => {
       const { O_APPEND, O_CREAT, O_RDWR, O_NOFOLLOW } = constants;
+      const isNew = !existsSync(path);
       const file = await openFile(path, O_APPEND | O_CREAT | O_RDWR | O_NOFOLLOW, 0o600);
       try {
-        return await opened(path, file, { trying, release: () => lock.release() });
+        return await opened(path, file, { trying, isNew, release: () => lock.release() });
       } catch (error) {
         await file.close();
         throw error;
@@ -93,10 +95,11 @@ export async function openDropFile(path: string, openFile: typeof open = open): 
 
 interface Held {
   readonly trying: <Result>(work: () => Result | Promise<Result>) => Promise<Result>;
+  readonly isNew: boolean;
   release(): void;
 }
 
-async function opened(path: string, file: FileHandle, { trying, release }: Held): Promise<OpenDropFile> {
+async function opened(path: string, file: FileHandle, { trying, isNew, release }: Held): Promise<OpenDropFile> {
   // What is trusted to be there has to survive a loss of power, whoever wrote it.
   await file.sync();
   syncFolder(dirname(path));
@@ -133,8 +136,12 @@ async function opened(path: string, file: FileHandle, { trying, release }: Held)
     },
     async close() {
       await underWay.catch(() => {});
-      await file.close();
-      release();
+      try {
+        if (isNew && (await file.stat()).size === 0) await rm(path, { force: true });
+      } finally {
+        await file.close();
+        release();
+      }
     },
   };
 }

@@ -93,9 +93,10 @@ async function describeQueue(url: string): Promise<QueueDescription> {
 }
 
 /**
- * Asks, carries the plan out, and tells what it came to; 1 where not all of it is done.
+ * Takes the audit, asks, carries the plan out, and tells what it came to; 1 where not all of it is done.
  *
- * @throws ConfigError before anything is received where nobody can say yes, or the audit is damaged, locked or cannot be written
+ * @throws ConfigError before anybody is asked where the audit is damaged, locked, of another plan or cannot be written; before anything is
+ *   received where nobody can say yes
  */
 export async function carryOut(
   desk: Desk,
@@ -105,20 +106,21 @@ export async function carryOut(
 ): Promise<ExitCode> {
   const { queue, description, clock, stop, json, print, say } = desk;
   const { terminal, progress, sender, bulkQueueUrl, source, command } = tools;
-  const accounted = await accountedFor(plan.path);
-  const { ahead, accountedCount } = aheadOf(plan.items, accounted);
-  const counts = countByClass(ahead);
   const auditPath = auditPathOf(plan.path);
-  const lines = [
-    `${queueNameOf(description.url)}, by the plan of ${plan.madeAt}:`,
-    ...intentText(counts, settings, accountedCount),
-    `  each object is looked at again right before; what is done is written to ${auditPath}`,
-  ];
-  const deed = { queueUrl: description.url, lines, letterCount: actedOn(counts) };
-  if (!(await confirm(deed, { yes, terminal, stop, say }))) return 1;
+  // Before anybody is asked: nobody types a number and then reads that another process has the plan.
   const audit = tools.openAudit(auditPath);
   try {
     checkAuditPlan(audit, plan.madeAt);
+    const accounted = await accountedFor(plan.path);
+    const { ahead, accountedCount } = aheadOf(plan.items, accounted);
+    const counts = countByClass(ahead);
+    const lines = [
+      `${queueNameOf(description.url)}, by the plan of ${plan.madeAt}:`,
+      ...intentText(counts, settings, accountedCount),
+      `  each object is looked at again right before; what is done is written to ${auditPath}`,
+    ];
+    const deed = { queueUrl: description.url, lines, letterCount: actedOn(counts) };
+    if (!(await confirm(deed, { yes, terminal, stop, say }))) return 1;
     const summary = await applyPlan({
       ...{ plan, accounted, queue, description, sender, bulkQueueUrl, source, audit, clock, stop, settings, command },
       tell: tellApply(progress, settings),

@@ -56,9 +56,10 @@ export function classesOf(words: readonly string[] | undefined): ReadonlySet<Rep
 }
 
 /**
- * Asks, drops, and tells what it came to; 1 where letters that are meant are there still, or may be.
+ * Takes the file, asks, drops, and tells what it came to; 1 where letters that are meant are there still, or may be.
  *
- * @throws ConfigError before anything is received where the plan is of another queue, nobody can say yes, or the file cannot be written
+ * @throws ConfigError before anybody is asked where the plan is of another queue, or the file is locked or cannot be written; before anything
+ *   is received where nobody can say yes
  */
 export async function dropPlan(
   desk: Desk,
@@ -70,25 +71,26 @@ export async function dropPlan(
   const { terminal, progress, openFile, by, command } = tools;
   checkPlanQueue(plan, description);
   const path = droppedPathOf(plan.path);
-  const accounted = await accountedFor(plan.path);
-  const { ahead } = aheadOf(plan.items, accounted);
-  const meant = plan.items.filter((item) => classes.has(item.class));
-  const { accountedCount } = aheadOf(meant, accounted);
-  const counts = countByClass(ahead);
-  const wanted = new Map([...counts].filter(([name]) => classes.has(name)));
-  const left = new Map([...counts].filter(([name]) => !classes.has(name)));
-  const { letters: letterCount } = sumOf(wanted.values());
-  const lines = [
-    `${queueNameOf(description.url)}, by the plan of ${plan.madeAt}:`,
-    ...namedObjects(ahead.filter((item) => classes.has(item.class))),
-    ...(accountedCount === 0 ? [] : [`  done with before: ${plural(accountedCount, 'letter')} of these classes`]),
-    `  to be deleted, with nothing in their place: ${figuresOf(wanted)}`,
-    ...(left.size === 0 ? [] : [`  to be left: ${figuresOf(left)}`]),
-    `  each is written to ${path} before`,
-  ];
-  if (!(await confirm({ queueUrl: description.url, lines, letterCount }, { yes, terminal, stop, say }))) return 1;
+  // Before anybody is asked: nobody types a number and then reads that another process has the plan.
   const file = await openFile(path);
   try {
+    const accounted = await accountedFor(plan.path);
+    const { ahead } = aheadOf(plan.items, accounted);
+    const meant = plan.items.filter((item) => classes.has(item.class));
+    const { accountedCount } = aheadOf(meant, accounted);
+    const counts = countByClass(ahead);
+    const wanted = new Map([...counts].filter(([name]) => classes.has(name)));
+    const left = new Map([...counts].filter(([name]) => !classes.has(name)));
+    const { letters: letterCount } = sumOf(wanted.values());
+    const lines = [
+      `${queueNameOf(description.url)}, by the plan of ${plan.madeAt}:`,
+      ...namedObjects(ahead.filter((item) => classes.has(item.class))),
+      ...(accountedCount === 0 ? [] : [`  done with before: ${plural(accountedCount, 'letter')} of these classes`]),
+      `  to be deleted, with nothing in their place: ${figuresOf(wanted)}`,
+      ...(left.size === 0 ? [] : [`  to be left: ${figuresOf(left)}`]),
+      `  each is written to ${path} before`,
+    ];
+    if (!(await confirm({ queueUrl: description.url, lines, letterCount }, { yes, terminal, stop, say }))) return 1;
     if (file.unreadableCount > 0)
       say(`warning: ${plural(file.unreadableCount, 'line')} of ${path} cannot be read; no letter counts as written by them`);
     const summary = await dropLetters({

@@ -1,5 +1,5 @@
 /** The audit of a plan on disk: lines that are added at its end and never changed, by one process at a time. */
-import { closeSync, fstatSync, fsyncSync, openSync, readFileSync, readSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, fsyncSync, openSync, readFileSync, readSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { ConfigError } from '../../core/errors.ts';
 import { syncFolder, type Write, writeWhole } from '../durable-file.ts';
@@ -9,7 +9,7 @@ import { takeLock } from './file-lock.ts';
 
 export interface AuditFile extends AuditPort {
   readonly path: string;
-  /** Lets other processes have it. */
+  /** Lets other processes have it; one that was begun, and has no line, is not left behind. */
   close(): void;
 }
 
@@ -29,6 +29,7 @@ export function openAudit(path: string, write?: Write): AuditFile {
   const lock = trying(path, () => takeLock(`${path}.lock`));
   let file: number | undefined;
   try {
+    const isNew = !existsSync(path);
     file = trying(path, () => openSync(path, 'a+', 0o600));
     syncFolder(dirname(path));
     const past = readAudit(
@@ -58,9 +59,13 @@ export function openAudit(path: string, write?: Write): AuditFile {
       },
       close() {
         if (file === undefined) return;
-        closeSync(file);
-        file = undefined;
-        lock.release();
+        try {
+          if (isNew && fstatSync(file).size === 0) rmSync(path, { force: true });
+        } finally {
+          closeSync(file);
+          file = undefined;
+          lock.release();
+        }
       },
     };
   } catch (error) {

@@ -1,5 +1,5 @@
 /** A person at a desk who carries out plans: a world of letters and objects, plans in a folder, and all that was told. */
-import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ApplyTools, carryOut } from '../../../../functions/cli/replay/apply.ts';
@@ -23,6 +23,8 @@ export class ActingScene {
   readonly asked: string[] = [];
   /** What is typed; left out: nobody is there. */
   answer: string | undefined;
+  /** Files beside the plan while it was asked. */
+  whenAsked: readonly string[] = [];
   readonly #screen = { columns: undefined, write: (text: string): void => void this.told.push(text.replace(/\n$/, '')) };
 
   dispose(): void {
@@ -65,6 +67,7 @@ export class ActingScene {
   #tools() {
     const ask = async (question: string): Promise<string | undefined> => {
       this.asked.push(question);
+      this.whenAsked = readdirSync(this.dir);
       return this.answer;
     };
     return { terminal: { isInteractive: this.answer !== undefined, ask }, progress: new Progress(this.world.clock, this.#screen) };

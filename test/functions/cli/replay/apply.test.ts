@@ -59,14 +59,31 @@ describe('replay apply', () => {
     assert.deepEqual([scene.world.letters.stored.length, scene.world.letters.hiddenCount, scene.world.accepted.length], [2, 0, 3]);
   });
 
-  it('does nothing after a no, and leaves no audit behind', async () => {
+  it('has the plan to itself while it asks; does nothing after a no, and leaves no audit behind', async () => {
     await night();
     scene.answer = '';
     assert.equal(await scene.apply({}), 1);
+    assert.ok(scene.whenAsked.includes('night.audit.jsonl.lock'));
     assert.deepEqual(
       [scene.told.at(-1), scene.world.letters.receiveCalls, readdirSync(scene.dir)],
       ['nothing was done', 0, ['night.json']],
     );
+  });
+
+  it('leaves no audit behind where nobody is there to say yes', async () => {
+    await night();
+    await assert.rejects(scene.apply({}), { code: 'not-confirmed' });
+    assert.deepEqual(readdirSync(scene.dir), ['night.json']);
+  });
+
+  it('keeps what was done before after a no', async () => {
+    await night('fails');
+    await scene.apply({ yes: true, canary: '1', stopAt: '0%' });
+    const before = scene.lines('audit');
+    scene.answer = '';
+    assert.equal(await scene.apply({}), 1);
+    assert.equal(scene.asked.length, 1);
+    assert.deepEqual(scene.lines('audit'), before);
   });
 
   it('is one line of JSON for a program, and nothing else', async () => {
@@ -183,14 +200,15 @@ describe('replay apply', () => {
     assert.deepEqual([before, letters.stored.length, letters.hiddenCount], [2, 2, 0]);
   });
 
-  it('leaves a plan alone that another process works on', async () => {
+  it('leaves a plan alone that another process works on, and asks nobody', async () => {
     await night();
+    scene.answer = 'y';
     writeFileSync(join(scene.dir, 'night.audit.jsonl.lock'), JSON.stringify({ pid: process.pid, host: 'elsewhere' }));
     await assert.rejects(
-      scene.apply(),
+      scene.apply({}),
       (error) => error instanceof ConfigError && /process \d+ on elsewhere works on this plan/.test(error.message),
     );
-    assert.equal(scene.world.letters.receiveCalls, 0);
+    assert.deepEqual([scene.asked, scene.world.letters.receiveCalls], [[], 0]);
   });
 });
 

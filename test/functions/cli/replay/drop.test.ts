@@ -70,6 +70,23 @@ describe('replay drop', () => {
     );
   });
 
+  it('has its file to itself while it asks, and leaves it to the process that has it, asking nobody', async () => {
+    await night();
+    scene.answer = 'n';
+    assert.equal(await scene.drop({}), 1);
+    assert.ok(scene.whenAsked.includes('night.dropped.jsonl.lock'));
+    scene.asked.length = 0;
+    writeFileSync(join(scene.dir, 'night.dropped.jsonl.lock'), JSON.stringify({ pid: process.pid, host: 'elsewhere' }));
+    await assert.rejects(scene.drop({}), { code: 'audit-locked' });
+    assert.deepEqual([scene.asked, scene.world.letters.receiveCalls], [[], 0]);
+  });
+
+  it('leaves no file behind where nobody is there to say yes', async () => {
+    await night();
+    await assert.rejects(scene.drop({}), { code: 'not-confirmed' });
+    assert.deepEqual(readdirSync(scene.dir), ['night.json']);
+  });
+
   it('is one line of JSON for a program', async () => {
     await night();
     assert.equal(await scene.drop({ yes: true, json: true, class: ['unreadable'] }), 0);
