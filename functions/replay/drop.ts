@@ -9,6 +9,7 @@ import type { DropFile, DropLine } from './dropped-file.ts';
 import { copyOf } from './letter-copy.ts';
 import { VISIBILITY_SECONDS } from './look-through.ts';
 import type { PlanItem } from './plan.ts';
+import { insist, receivePatiently } from './tries.ts';
 import type { ReplayClass } from './verdict.ts';
 
 export interface DropOptions {
@@ -65,8 +66,6 @@ const RECEIVERS = 8;
 const WAIT_SECONDS = 1;
 /** Answers in a row with nothing new, after which a receiver has seen the queue through. */
 const EMPTY_MAX = 2;
-/** How often a call that SQS did not take is made; the wait before the next doubles from a second. */
-const TRIES = 4;
 
 /** @throws ConfigError where the file cannot be written at all, before anything is received; and what is no error of ours */
 export async function dropLetters(options: DropOptions): Promise<DropSummary> {
@@ -141,7 +140,8 @@ class DropRun {
   async #receiver(): Promise<void> {
     let empty = 0;
     while (!this.#isOver && !this.#isThrough && empty < EMPTY_MAX) {
-      const letters = await this.#receive();
+      const asked = { visibilitySeconds: VISIBILITY_SECONDS, waitSeconds: WAIT_SECONDS };
+      const letters = await receivePatiently(this.#options.queue, asked, this.#options);
       const seenBefore = this.#seen.size;
       const mine: ReceivedLetter[] = [];
       for (const letter of letters) {
@@ -153,18 +153,6 @@ class DropRun {
       await this.#drop(mine);
       const { size: dropped } = this.#deleted;
       this.#options.tell({ received: this.#seen.size, dropped, wanted: this.#wanted.size });
-    }
-  }
-
-  async #receive(): Promise<ReceivedLetter[]> {
-    const { queue, clock, stop } = this.#options;
-    for (let tries = 1; ; tries += 1) {
-      try {
-        return await queue.receive({ visibilitySeconds: VISIBILITY_SECONDS, waitSeconds: WAIT_SECONDS });
-      } catch (error) {
-        if (!(error instanceof TransientError && error.code === 'throttled') || tries === TRIES || stop.aborted) throw error;
-        await clock.sleep(this.#waitMs(tries), stop);
-      }
     }
   }
 
@@ -180,12 +168,9 @@ class DropRun {
       throw error;
     }
     for (const { messageId } of fresh) this.#onDisk.add(messageId);
-    let left = letters;
-    for (let tries = 1; left.length > 0 && tries <= TRIES; tries += 1) {
-      if (tries > 1) await clock.sleep(this.#waitMs(tries - 1));
-      const places = await queue.remove(left.map(({ receiptHandle }) => receiptHandle));
-      left = places.map((place) => left[place] as ReceivedLetter);
-    }
+    const handles = letters.map(({ receiptHandle }) => receiptHandle);
+    const places = await insist(handles, (some) => queue.remove(some), clock);
+    const left = places.map((place) => letters[place] as ReceivedLetter);
     const notDeleted = new Set(left.map(({ messageId }) => messageId));
     // They are given back, so that somebody can try again before their visibility ends.
     for (const { messageId, receiptHandle } of left) this.#held.set(messageId, receiptHandle);
@@ -205,17 +190,8 @@ class DropRun {
   /** How many could not be given back. */
   async #giveBack(): Promise<number> {
     const { queue, clock } = this.#options;
-    let left = [...this.#held.values()];
-    for (let tries = 1; left.length > 0 && tries <= TRIES; tries += 1) {
-      if (tries > 1) await clock.sleep(this.#waitMs(tries - 1));
-      const places = await queue.release(left);
-      left = places.map((place) => left[place] as string);
-    }
+    const left = await insist([...this.#held.values()], (some) => queue.release(some), clock);
     return left.length;
-  }
-
-  #waitMs(tries: number): number {
-    return 1000 * 2 ** (tries - 1) * (0.5 + this.#options.clock.random() / 2);
   }
 
   #summary(end: DropEnd, notReleased: number): DropSummary {

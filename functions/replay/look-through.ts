@@ -10,6 +10,7 @@ import type { LetterQueue, QueueDescription, ReceivedLetter } from '../adapters/
 import { mapBounded } from '../core/bounded.ts';
 import { TransientError } from '../core/errors.ts';
 import { HeldLetters } from './held-letters.ts';
+import { insist, receivePatiently } from './tries.ts';
 
 /** Seconds that letters stay hidden at most: far longer than a look of a hundred thousand letters takes. */
 export const VISIBILITY_SECONDS = 300;
@@ -19,8 +20,6 @@ const EMPTY_MAX = 2;
 /** Letters that are given back in one call of the port, and calls at once. */
 const RELEASE_COUNT = 100;
 const RELEASES_AT_ONCE = 4;
-/** How often a letter is tried to be given back, and a receive that is throttled; the wait before the next doubles from a second. */
-const TRIES = 4;
 
 export interface LookOptions {
   readonly queue: LetterQueue;
@@ -59,7 +58,7 @@ export async function lookThrough(options: LookOptions): Promise<LookReport> {
     let empty = 0;
     while (end === undefined && empty < EMPTY_MAX) {
       if (stop.aborted) return;
-      const letters = await receiveOnce(queue, clock, stop);
+      const letters = await receivePatiently(queue, { visibilitySeconds: VISIBILITY_SECONDS, waitSeconds: WAIT_SECONDS }, { clock, stop });
       let news = 0;
       // All are held before any is looked at: what is hidden must be known, whatever happens then.
       const fresh = letters.filter(({ messageId, receiptHandle, receiveCount }) => {
@@ -95,29 +94,13 @@ export async function lookThrough(options: LookOptions): Promise<LookReport> {
   return { seenCount, end: end ?? (stop.aborted ? 'stopped' : 'through'), givenBack, elsewhereCount };
 }
 
-async function receiveOnce(queue: LetterQueue, clock: LookOptions['clock'], stop: AbortSignal): Promise<ReceivedLetter[]> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await queue.receive({ visibilitySeconds: VISIBILITY_SECONDS, waitSeconds: WAIT_SECONDS });
-    } catch (error) {
-      if (!(error instanceof TransientError && error.code === 'throttled') || tries === TRIES || stop.aborted) throw error;
-      await clock.sleep(1000 * 2 ** (tries - 1) * (0.5 + clock.random() / 2), stop);
-    }
-  }
-}
-
 /** How many could not be given back. */
 async function giveBack(queue: LetterQueue, held: HeldLetters, clock: LookOptions['clock']): Promise<number> {
   let leftCount = 0;
   const waiting = held.take(RELEASE_COUNT);
   const worker = async (): Promise<void> => {
     for (const handles of waiting) {
-      let left = handles;
-      for (let tries = 1; left.length > 0 && tries <= TRIES; tries += 1) {
-        if (tries > 1) await clock.sleep(1000 * 2 ** (tries - 2) * (0.5 + clock.random() / 2));
-        const places = await queue.release(left);
-        left = places.map((place) => left[place] as string);
-      }
+      const left = await insist(handles, (some) => queue.release(some), clock);
       leftCount += left.length;
     }
   };

@@ -1,15 +1,9 @@
-/** Sends, deletes and gives back, as often as it takes: SQS may accept a part, or nothing for a while. */
+/** Sends a batch, as often as it takes: SQS may accept a part, or nothing for a while. */
 import type { Clock } from '../../adapters/clock.ts';
 import type { OutgoingMessage, Queue, SendResult } from '../../adapters/queue-port.ts';
 import { isDenied } from '../../core/aws-errors.ts';
 import { ConfigError } from '../../core/errors.ts';
-
-/** How often a message is sent, and a letter deleted or given back; the wait before the next doubles from a second. */
-const TRIES = 4;
-
-function waitMs(tries: number, clock: Pick<Clock, 'random'>): number {
-  return 1000 * 2 ** (tries - 1) * (0.5 + clock.random() / 2);
-}
+import { TRIES, waitAfter } from '../tries.ts';
 
 export interface SendOptions {
   readonly sender: Pick<Queue, 'send'>;
@@ -50,21 +44,6 @@ export async function sendBatch(messages: readonly OutgoingMessage[], options: S
       );
     if (isLast || open.length === 0) return;
     places = open.map(({ place }) => place);
-    await clock.sleep(waitMs(tries, clock), stop);
+    await clock.sleep(waitAfter(tries, clock), stop);
   }
-}
-
-/** The places of those that a call of the port could not do however often it was tried. Never throws. */
-export async function insist(
-  handles: readonly string[],
-  call: (handles: readonly string[]) => Promise<number[]>,
-  clock: Pick<Clock, 'sleep' | 'random'>,
-): Promise<number[]> {
-  let places = handles.map((_, place) => place);
-  for (let tries = 1; places.length > 0 && tries <= TRIES; tries += 1) {
-    if (tries > 1) await clock.sleep(waitMs(tries - 1, clock));
-    const left = await call(places.map((place) => handles[place] as string));
-    places = left.map((at) => places[at] as number);
-  }
-  return places;
 }

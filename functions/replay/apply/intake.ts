@@ -2,6 +2,7 @@
 import type { Clock } from '../../adapters/clock.ts';
 import type { LetterQueue, ReceivedLetter } from '../../adapters/letter-queue-port.ts';
 import { TransientError } from '../../core/errors.ts';
+import { TRIES, waitAfter } from '../tries.ts';
 
 const RECEIVERS_MAX = 8;
 /** Letters for which one more receiver is worth it. */
@@ -11,8 +12,6 @@ const EMPTY_MAX = 2;
 const WAIT_SECONDS = 1;
 /** Afterwards; no end has to wait for longer. */
 const WATCH_WAIT_SECONDS = 2;
-/** How often a receive is tried; the wait before the next doubles from a second. */
-const TRIES = 4;
 /** While SQS hides no more: deletions make room. */
 const LIMIT_WAIT_MS = 10_000;
 
@@ -88,7 +87,7 @@ export class Intake {
         if (!(error instanceof TransientError)) throw error;
         if (error.code === 'in-flight-limit') return 'limit';
         if (tries === TRIES || ended.aborted) throw error;
-        await clock.sleep(1000 * 2 ** (tries - 1) * (0.5 + clock.random() / 2), ended);
+        await clock.sleep(waitAfter(tries, clock), ended);
       }
     }
   }

@@ -2,7 +2,7 @@
 import type { Clock } from '../../adapters/clock.ts';
 import type { LetterQueue } from '../../adapters/letter-queue-port.ts';
 import { mapBounded } from '../../core/bounded.ts';
-import { insist } from './deliver.ts';
+import { insist } from '../tries.ts';
 import { Holdings } from './holdings.ts';
 
 /** Of the visibility: how often it is looked which letters would come back soon, and how soon is soon. A call that fails has several more turns. */
